@@ -1,0 +1,32 @@
+#include "core/base/mem.h"
+
+#include <openssl/crypto.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64 };
+
+void *uvea_mem_alloc(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGN) {
+        return NULL;
+    }
+    bytes = (bytes + ALIGN) & ~(size_t)(ALIGN - 1);
+    void *memory = aligned_alloc(ALIGN, bytes);
+    if (memory != NULL) {
+        memset(memory, 0, bytes);
+    }
+    return memory;
+}
+
+void uvea_mem_free(void *memory)
+{
+    free(memory);
+}
+
+void uvea_mem_wipe(void *memory, size_t bytes)
+{
+    OPENSSL_cleanse(memory, bytes);
+}

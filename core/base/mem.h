@@ -1,0 +1,19 @@
+// Memory: the one place that allocates. Every function may fail and says so by returning NULL.
+#ifndef UVEA_CORE_BASE_MEM_H
+#define UVEA_CORE_BASE_MEM_H
+
+#include "core/base/error.h"
+
+#include <stddef.h>
+
+// count * size bytes, zeroed, aligned to 64. NULL when memory is short or the product overflows.
+// A count of 0 gives a valid pointer. Free with uvea_mem_free.
+UVEA_MUST_USE void *uvea_mem_alloc(size_t count, size_t size);
+
+// Frees; NULL is allowed.
+void uvea_mem_free(void *memory);
+
+// Overwrites secrets before they are released; not optimised away.
+void uvea_mem_wipe(void *memory, size_t bytes);
+
+#endif

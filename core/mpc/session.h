@@ -1,0 +1,61 @@
+// An MPC session: one link, one pair of random streams, one role rotation, one task at a time.
+#ifndef UVEA_CORE_MPC_SESSION_H
+#define UVEA_CORE_MPC_SESSION_H
+
+#include "core/base/error.h"
+#include "core/base/party.h"
+#include "core/mpc/prf.h"
+#include "core/net/link.h"
+#include "core/rt/rt.h"
+
+#include <stdint.h>
+
+// What this party did in the session so far. value_bytes counts encoded values (descriptor, length
+// and body) without the 4-byte session id of each frame; and_words counts 64-lane AND gates.
+struct uvea_traffic {
+    uint64_t messages;
+    uint64_t value_bytes;
+    uint64_t and_words;
+};
+
+struct uvea_session {
+    struct uvea_rt *rt;
+    struct uvea_link *link; // borrowed
+    struct uvea_party party;
+    uint32_t id;         // session id: rotates roles, so all parties must agree on it
+    struct uvea_prf prf; // owned
+    struct uvea_traffic traffic;
+    struct uvea_error_context error; // why the last operation failed
+};
+
+// Draws a seed, exchanges it with the neighbours (PrfKey to next, PrfKey from prev) and opens the
+// two streams. session is zeroed on failure. wire.md 4 "seed exchange".
+UVEA_MUST_USE enum uvea_error uvea_session_init(struct uvea_session *session, struct uvea_rt *rt,
+                                                struct uvea_link *link, struct uvea_party party,
+                                                uint32_t id, enum uvea_prf_kind kind);
+
+// The same with given seeds: own is shared with next, prev's is prev's own. For tests and replay.
+UVEA_MUST_USE enum uvea_error uvea_session_init_seeded(struct uvea_session *session,
+                                                       struct uvea_rt *rt, struct uvea_link *link,
+                                                       struct uvea_party party, uint32_t id,
+                                                       enum uvea_prf_kind kind,
+                                                       const uint8_t own[UVEA_PRF_SEED_BYTES],
+                                                       const uint8_t prev[UVEA_PRF_SEED_BYTES]);
+
+void uvea_session_deinit(struct uvea_session *session);
+
+// The shared-seed protocol of wire.md 4 (run once, on session position 0): XOR of three parties'
+// seeds.
+UVEA_MUST_USE enum uvea_error uvea_session_shared_seed(struct uvea_session *session,
+                                                       uint8_t out[UVEA_PRF_SEED_BYTES]);
+
+// The drift check between requests: the three zero shares must sum to 0 mod 2^128, else DRIFT.
+// Opens one u128 zero share (docs/threat-model.md, leakage entry L3).
+UVEA_MUST_USE enum uvea_error uvea_session_check_drift(struct uvea_session *session);
+
+// The state checksum exchange of wire.md 6.15: DRIFT-free parties agree on (irises, graph) or
+// STATE.
+UVEA_MUST_USE enum uvea_error uvea_session_check_state(struct uvea_session *session,
+                                                       uint64_t irises, uint64_t graph);
+
+#endif
