@@ -1,0 +1,101 @@
+// The exhaustive search of one request over the resident database, by three parties in lockstep.
+//
+// Phase 1 scores every record on the full-scan eye S; what passes the anonymous threshold on at
+// least one of 31 rotations is P. Phase 2 does the same on the other eye T for D = (P and the known
+// candidates), ascending. Per list, chunks of at most chunk_records_max records: scores, anonymous
+// threshold (opened: leakage entry L1), then for records that passed, all 31 rotations: unsigned
+// lift of the masks, strict threshold (opened: L2), signed lift of the codes of the rotations that
+// passed anonymously. Chunk k runs on lane k mod lanes; lanes and both orientations run at once.
+// The transcript of each session is fixed by public values only. Sources: service.md 2.5;
+// wire.md 6.14.
+#ifndef UVEA_CORE_SCAN_SEARCH_H
+#define UVEA_CORE_SCAN_SEARCH_H
+
+#include "core/base/error.h"
+#include "core/kernel/ring_kernel.h"
+#include "core/mpc/predicate.h"
+#include "core/mpc/session.h"
+#include "core/mpc/share.h"
+#include "core/rt/rt.h"
+#include "core/scan/query.h"
+#include "core/scan/resident.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    UVEA_SEARCH_CHUNK_RECORDS = 4096, // bound and usual value of chunk_records_max
+    UVEA_SEARCH_LANES_MAX = 256,      // per list
+    UVEA_SEARCH_SESSION_MULTIPLE = 8, // two eyes x four quarters
+    UVEA_SEARCH_SESSIONS_MAX = 65536,
+};
+
+struct uvea_search_config {
+    enum uvea_eye full_scan_eye;
+    enum uvea_predicate_form form;
+    const struct uvea_ring_kernel *kernel;
+    size_t chunk_records_max; // 1..UVEA_SEARCH_CHUNK_RECORDS
+};
+
+// What a search works on. All borrowed; nothing else may use the sessions or change the database
+// meanwhile. sessions: by position, even for the left eye, odd for the right; the list of each eye
+// is cut into quarters: normal, mirror, intra-batch normal, intra-batch mirror. All three parties
+// give the same count, form, full-scan eye and chunk size.
+struct uvea_search {
+    struct uvea_rt *rt;
+    const struct uvea_search_config *config;
+    const struct uvea_resident *resident;
+    struct uvea_session *const *sessions;
+    size_t session_count; // a positive multiple of UVEA_SEARCH_SESSION_MULTIPLE
+};
+
+// One request. known: candidates evaluated on eye T in both orientations whatever eye S says;
+// ascending, without duplicates, each below the record count.
+struct uvea_search_job {
+    const struct uvea_scan_query *query;
+    bool mirror;
+    const uint32_t *known;
+    size_t known_count;
+};
+
+// A record with an anonymous pass on one eye. Public by then. Bit r of the masks is rotation
+// r - UVEA_ROTATION_MAX; strict is a subset of anonymous, and anonymous is not 0.
+struct uvea_candidate {
+    uint32_t index;
+    uint32_t anonymous;
+    uint32_t strict;
+};
+
+// One eye in one orientation. candidates are ascending by index. codes and masks are the retained
+// distances (C, M) as 32-bit Rep3 shares (secret): one pair per set bit of anonymous, candidates in
+// order, rotations ascending.
+struct uvea_eye_result {
+    struct uvea_candidate *candidates; // owned
+    size_t candidate_count;
+    struct uvea_share32 codes;
+    struct uvea_share32 masks;
+};
+
+// Indexed by orientation, then by database eye. All zero holds nothing.
+struct uvea_search_result {
+    struct uvea_eye_result eye[UVEA_ORIENTATION_COUNT][UVEA_EYE_COUNT];
+    uint64_t comparisons; // record x eye x orientation, each with all 31 rotations
+};
+
+// (blocks) USAGE: session count, chunk size or known list not as said above. STATE: a strict hit
+// outside the prefilter. Otherwise what a session reported; context then has its sentence. result
+// is zeroed on failure; the sessions are then out of step and of no further use.
+UVEA_MUST_USE enum uvea_error uvea_search_run(const struct uvea_search *search,
+                                              const struct uvea_search_job *job,
+                                              struct uvea_search_result *result,
+                                              struct uvea_error_context *context);
+
+void uvea_search_result_deinit(struct uvea_search_result *result);
+
+// The position of a lane's session. quarter: 0 normal, 1 mirror, 2 and 3 intra-batch;
+// lane < session_count / 8.
+size_t uvea_search_session_position(size_t session_count, enum uvea_eye eye, unsigned quarter,
+                                    size_t lane);
+
+#endif

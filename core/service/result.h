@@ -1,0 +1,29 @@
+// Results as clients read them: JSON whose members stand in a fixed order and where an absent
+// optional is null, never left out. But for node_id the three parties' texts are the same bytes.
+// Source: service.md 4.
+#ifndef UVEA_CORE_SERVICE_RESULT_H
+#define UVEA_CORE_SERVICE_RESULT_H
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/base/party.h"
+#include "core/scan/policy.h"
+
+#include <stdint.h>
+
+// error_reason of a share that could not be read by at least one party.
+#define UVEA_REASON_SHARES "failed_to_process_iris_shares"
+
+// Appends a UniquenessResult. serial: of the new identity, read only when the decision is an
+// insertion. FORMAT: signup_id is not UTF-8. buf is unchanged on failure.
+UVEA_MUST_USE enum uvea_error
+uvea_result_encode_uniqueness(struct uvea_party party, const char *signup_id, uint32_t serial,
+                              const struct uvea_uniqueness_outcome *outcome, struct uvea_buf *buf);
+
+// Its error form.
+UVEA_MUST_USE enum uvea_error uvea_result_encode_uniqueness_error(struct uvea_party party,
+                                                                  const char *signup_id,
+                                                                  const char *reason,
+                                                                  struct uvea_buf *buf);
+
+#endif
