@@ -3,7 +3,6 @@
 #include "core/base/mem.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- the database
@@ -426,11 +425,12 @@ enum uvea_error uvea_oracle_uniqueness_json(const struct uvea_oracle_config *con
     put(&out, "error_reason", json_null());
 
     enum uvea_error error = UVEA_ERR_MEMORY;
-    char *text = out.failed ? NULL : json_dumps(out.object, JSON_COMPACT);
+    size_t len = out.failed ? 0 : json_dumpb(out.object, NULL, 0, JSON_COMPACT);
+    char *text = len == 0 ? NULL : (char *)uvea_buf_extend(buf, len);
     if (text != NULL) {
-        error = uvea_buf_append(buf, text, strlen(text));
+        (void)json_dumpb(out.object, text, len, JSON_COMPACT);
+        error = UVEA_OK;
     }
-    free(text);
     json_decref(out.object);
     return error;
 }

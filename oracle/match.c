@@ -156,8 +156,8 @@ enum uvea_error uvea_oracle_judge(const struct uvea_oracle_counts *counts,
     if (anonymous != fraction_at_most(counts, 3, 8)) {
         return fault("the two formulas disagree on the anonymous threshold", counts, context);
     }
-    if (strict !=
-        fraction_at_most(counts, STRICT_DENOMINATOR - STRICT_NUMERATOR, 2 * STRICT_DENOMINATOR)) {
+    if (strict != fraction_at_most(counts, STRICT_DENOMINATOR - STRICT_NUMERATOR,
+                                   INT64_C(2) * STRICT_DENOMINATOR)) {
         return fault("the two formulas disagree on the strict threshold", counts, context);
     }
     if (strict && !anonymous) {

@@ -26,6 +26,7 @@ const char *uvea_error_name(enum uvea_error error)
     return (size_t)error < sizeof(names) / sizeof(names[0]) ? names[error] : "UNKNOWN";
 }
 
+#undef uvea_error_set
 enum uvea_error uvea_error_set(struct uvea_error_context *context, enum uvea_error error,
                                const char *format, ...)
 {

@@ -45,6 +45,11 @@ const char *uvea_error_name(enum uvea_error error);
 UVEA_MUST_USE UVEA_PRINTF(3, 4) enum uvea_error
     uvea_error_set(struct uvea_error_context *context, enum uvea_error error, const char *format,
                    ...);
+#ifdef __clang_analyzer__
+// Tells the analyser, which looks at one file at a time, that a failed call is not UVEA_OK.
+#define uvea_error_set(context, error, ...)                                                        \
+    ((void)(uvea_error_set)(context, error, __VA_ARGS__), (error))
+#endif
 
 // Returns from the enclosing function when expr fails. Only before anything is acquired.
 #define UVEA_TRY(expr)                                                                             \

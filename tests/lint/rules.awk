@@ -80,7 +80,7 @@ function declare_bans(    ours, none, command) {
     none = "^$"
     command = "^(core/posix|sim/cmd)/"
     ban("malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|free", ours,
-        "^core/base/mem\\.c$", "use uvea_mem_alloc and uvea_mem_free of core/base/mem.h")
+        "^core/base/mem\\.c$", "use uvea_mem_alloc and uvea_mem_free of core/base/mem.h (json_dumpb instead of json_dumps)")
     ban("strdup|strndup|asprintf|vasprintf|getline|getdelim|open_memstream", ours, none,
         "use struct uvea_buf of core/base/buf.h or uvea_mem_alloc")
     ban("time|clock|clock_gettime|gettimeofday|times|ftime|timespec_get", ours, command,
