@@ -8,8 +8,12 @@
 #include "core/base/chacha.h"
 #include "core/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+// Z_2^48 lives in a u64 whose top 16 bits are zero.
+#define UVEA_RING48_MASK UINT64_C(0xffffffffffff)
 
 // Nothing on the wire tells which one is in use: all three parties must be configured alike.
 enum uvea_prf_kind {
@@ -41,13 +45,25 @@ void uvea_prg_fill_u16(struct uvea_prg *prg, uint16_t *out, size_t count);
 void uvea_prg_fill_u32(struct uvea_prg *prg, uint32_t *out, size_t count);
 void uvea_prg_fill_u48(struct uvea_prg *prg, uint64_t *out, size_t count);
 void uvea_prg_fill_u64(struct uvea_prg *prg, uint64_t *out, size_t count);
-// Raw bytes and words taken from this stream so far (for tests of in-step consumption).
+// A number below bound > 0: next_u64, drawn again while it lies in the last, partial copy of the
+// range, then reduced.
+uint64_t uvea_prg_gen_below(struct uvea_prg *prg, uint64_t bound);
+// Whether gen_below keeps this word.
+bool uvea_prg_range_accepts(uint64_t word, uint64_t bound);
+// Position in the keystream in bytes, counting what a fill or a word skipped: equal at both holders
+// of a stream when they are in step.
 uint64_t uvea_prg_bytes_drawn(const struct uvea_prg *prg);
+// Goes to a block of the keystream (16 bytes with AES-128, 64 with ChaCha8), discarding what is
+// buffered. For tests of large counters; no protocol does this.
+void uvea_prg_seek(struct uvea_prg *prg, uint64_t block);
 
 // A party's two streams.
 struct uvea_prf {
     struct uvea_prg *my;
     struct uvea_prg *prev;
 };
+
+// Two random orders of 0..size-1, one from each stream (wire.md 4 "permutation").
+void uvea_prf_permutation(struct uvea_prf *prf, size_t size, size_t *my, size_t *prev);
 
 #endif

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/party.h"
 #include "core/mpc/prf.h"
+#include "core/mpc/scratch.h"
 #include "core/net/link.h"
 #include "core/rt/rt.h"
 
@@ -25,11 +26,13 @@ struct uvea_session {
     uint32_t id;         // session id: rotates roles, so all parties must agree on it
     struct uvea_prf prf; // owned
     struct uvea_traffic traffic;
+    struct uvea_scratch scratch;     // owned; working memory of the operation under way
     struct uvea_error_context error; // why the last operation failed
 };
 
 // Draws a seed, exchanges it with the neighbours (PrfKey to next, PrfKey from prev) and opens the
-// two streams. session is zeroed on failure. wire.md 4 "seed exchange".
+// two streams. On failure session is zeroed but for the sentence in session->error. After a failed
+// operation a session is only good for uvea_session_deinit. wire.md 4 "seed exchange".
 UVEA_MUST_USE enum uvea_error uvea_session_init(struct uvea_session *session, struct uvea_rt *rt,
                                                 struct uvea_link *link, struct uvea_party party,
                                                 uint32_t id, enum uvea_prf_kind kind);
