@@ -16,7 +16,7 @@ enum {
     AES_BULK_BYTES = 64 * AES_STATE_BYTES,
 };
 
-_Static_assert(UVEA_CHACHA_KEY_BYTES == UVEA_BLAKE3_HASH_BYTES, "the hash is the key");
+_Static_assert((int)UVEA_CHACHA_KEY_BYTES == (int)UVEA_BLAKE3_HASH_BYTES, "the hash is the key");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "fills of arrays and planes take host order to be little-endian");
 
