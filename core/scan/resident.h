@@ -20,6 +20,7 @@ enum {
 };
 
 struct uvea_resident_block;
+struct evp_mac_ctx_st;
 
 // All zero is a closed database that holds nothing and takes nothing.
 struct uvea_resident {
@@ -27,10 +28,11 @@ struct uvea_resident {
     size_t count;
     size_t records_max;
     uint64_t checksum;
+    struct evp_mac_ctx_st *hasher; // owned
 };
 
-// Nothing but the table of blocks is allocated here. USAGE: records_max is 0 or more than
-// UVEA_RESIDENT_RECORDS_MAX.
+// Takes memory for the table of blocks only. USAGE: records_max is 0 or more than
+// UVEA_RESIDENT_RECORDS_MAX. CRYPTO: the library knows no SipHash.
 UVEA_MUST_USE enum uvea_error uvea_resident_init(struct uvea_resident *resident,
                                                  size_t records_max);
 
@@ -50,13 +52,9 @@ const uint16_t *uvea_resident_record(const struct uvea_resident *resident, enum 
 // index < count.
 uint16_t uvea_resident_version(const struct uvea_resident *resident, uint32_t index);
 
-// The state checksum that parties compare: the sum mod 2^64 of uvea_resident_id_hash over all
-// records. Both eyes of a record share its version, so one sum stands for both.
+// The state checksum that parties compare: the sum mod 2^64 over all records of SipHash-1-3 with an
+// all-zero key over six bytes, u32 LE serial and u16 LE version. Both eyes of a record share its
+// version, so one sum stands for both. 0 for an empty database.
 uint64_t uvea_resident_checksum(const struct uvea_resident *resident);
-
-// SipHash-1-3 with an all-zero key over the six bytes u32 LE serial, u16 LE version. CRYPTO when
-// the library refuses.
-UVEA_MUST_USE enum uvea_error uvea_resident_id_hash(uint32_t serial, uint16_t version,
-                                                    uint64_t *hash);
 
 #endif
