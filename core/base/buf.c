@@ -17,7 +17,7 @@ void uvea_buf_clear(struct uvea_buf *buf)
 
 enum uvea_error uvea_buf_reserve(struct uvea_buf *buf, size_t more)
 {
-    if (more <= buf->capacity - buf->len) {
+    if (buf->data != NULL && more <= buf->capacity - buf->len) {
         return UVEA_OK;
     }
     size_t need;
