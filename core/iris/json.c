@@ -1,0 +1,91 @@
+#include "core/iris/json.h"
+
+#include <stdbool.h>
+
+enum { TEXT_BYTES_MAX = 1 << 24, DEPTH_MAX = 16 };
+
+static bool nested_too_deep(const char *text, size_t len)
+{
+    unsigned depth = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        if (in_string) {
+            i += c == '\\';
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            depth++;
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            depth--;
+        }
+        if (depth > DEPTH_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The parser's own sentence quotes the input, so only its kind and place are passed on.
+static const char *sentence(enum json_error_code code)
+{
+    switch (code) {
+    case json_error_out_of_memory:
+        return "out of memory";
+    case json_error_premature_end_of_input:
+        return "the text ends early";
+    case json_error_end_of_input_expected:
+        return "text follows the value";
+    case json_error_duplicate_key:
+        return "an object has a member twice";
+    case json_error_invalid_utf8:
+    case json_error_null_byte_in_key:
+    case json_error_null_character:
+        return "a string holds an invalid character";
+    default:
+        return "syntax error";
+    }
+}
+
+enum uvea_error uvea_iris_load_object(const char *text, size_t len, json_t **object,
+                                      struct uvea_error_context *context)
+{
+    *object = NULL;
+    if (len > TEXT_BYTES_MAX) {
+        return uvea_error_set(context, UVEA_ERR_LIMIT, "JSON: %zu bytes, at most %d are read", len,
+                              TEXT_BYTES_MAX);
+    }
+    if (nested_too_deep(text, len)) {
+        return uvea_error_set(context, UVEA_ERR_LIMIT, "JSON: nested more than %d deep", DEPTH_MAX);
+    }
+    json_error_t problem;
+    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &problem);
+    if (root == NULL) {
+        enum json_error_code code = json_error_code(&problem);
+        return uvea_error_set(
+            context, code == json_error_out_of_memory ? UVEA_ERR_MEMORY : UVEA_ERR_FORMAT,
+            "JSON: %s (line %d, column %d)", sentence(code), problem.line, problem.column);
+    }
+    if (!json_is_object(root)) {
+        json_decref(root);
+        return uvea_error_set(context, UVEA_ERR_FORMAT, "JSON: the text is not an object");
+    }
+    *object = root;
+    return UVEA_OK;
+}
+
+enum uvea_error uvea_iris_get_string(const json_t *object, const char *name, const char **text,
+                                     size_t *len, struct uvea_error_context *context)
+{
+    const json_t *member = json_object_get(object, name);
+    if (member == NULL) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT, "member %s is missing", name);
+    }
+    if (!json_is_string(member)) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT, "member %s is not a string", name);
+    }
+    *text = json_string_value(member);
+    *len = json_string_length(member);
+    return UVEA_OK;
+}
