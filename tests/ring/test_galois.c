@@ -1,11 +1,12 @@
 // The ring by its defining properties, and the golden values of wire.md 7.
 #include "core/ring/galois.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 enum { TRIALS = 1000 };
 
