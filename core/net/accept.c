@@ -1,0 +1,230 @@
+// Accepting: every inbound stream gets a task and a deadline of its own, so that a silent or
+// hostile connector costs a slot for a while and nothing else.
+#include "core/net/mesh_impl.h"
+
+#include <string.h>
+
+enum { SHOWN_MAX = 40 }; // of an identity that a stranger chose
+
+static const uint64_t accept_retry_ns = 100 * UVEA_MS;
+
+// The identity as it may stand in a message: printable ASCII, shortened.
+static void show_identity(const struct uvea_hello *hello, char out[SHOWN_MAX + 1])
+{
+    size_t n = hello->identity_bytes < SHOWN_MAX ? hello->identity_bytes : SHOWN_MAX;
+    for (size_t i = 0; i < n; i++) {
+        char c = hello->identity[i];
+        out[i] = (char)(c >= ' ' && c <= '~' ? c : '?');
+    }
+    out[n] = '\0';
+}
+
+static bool names(const struct uvea_hello *hello, const char *identity)
+{
+    return strlen(identity) == hello->identity_bytes &&
+           memcmp(identity, hello->identity, hello->identity_bytes) == 0;
+}
+
+// Which neighbour is calling: one that dials this party.
+static enum uvea_error find_side(const struct uvea_mesh *mesh, const struct uvea_hello *hello,
+                                 enum uvea_peer *side, struct uvea_error_context *context)
+{
+    char shown[SHOWN_MAX + 1];
+    show_identity(hello, shown);
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        if (!names(hello, mesh->config.identity[i])) {
+            continue;
+        }
+        struct uvea_party caller = uvea_party_at(i);
+        enum uvea_peer found = uvea_party_side(mesh->config.party, caller);
+        if (caller.index == mesh->config.party.index || uvea_mesh_dials(mesh, found)) {
+            return uvea_error_set(context, UVEA_ERR_PEER, "%s does not dial %s", shown,
+                                  mesh->config.identity[mesh->config.party.index]);
+        }
+        *side = found;
+        return UVEA_OK;
+    }
+    return uvea_error_set(context, UVEA_ERR_PEER, "unknown identity \"%s\"", shown);
+}
+
+// From here on the accept task leaves the stream alone. False: it has just ended it.
+static bool decide(struct uvea_pending *pending)
+{
+    enum uvea_pending_state expected = UVEA_PENDING_TALKING;
+    return atomic_compare_exchange_strong(&pending->state, &expected, UVEA_PENDING_DECIDED);
+}
+
+static enum uvea_error let_in(struct uvea_pending *pending, const struct uvea_hello *hello,
+                              uint64_t deadline_ns, struct uvea_error_context *context)
+{
+    struct uvea_mesh *mesh = pending->mesh;
+    enum uvea_peer side = UVEA_PEER_NEXT;
+    UVEA_TRY(find_side(mesh, hello, &side, context));
+    uint64_t wanted = atomic_load(&mesh->wanted);
+    if (hello->connection_id >= (uint32_t)wanted) {
+        return uvea_error_set(context, UVEA_ERR_NOT_FOUND, "%s: connection %u is not waited for",
+                              uvea_mesh_peer_name(mesh, side), hello->connection_id);
+    }
+    enum uvea_error error = uvea_handshake_accept(mesh->rt, pending->stream, deadline_ns);
+    if (error != UVEA_OK) {
+        return uvea_error_set(context, error, "%s, connection %u: handshake: letting it in: %s",
+                              uvea_mesh_peer_name(mesh, side), hello->connection_id,
+                              uvea_error_text(error));
+    }
+    struct uvea_arrival arrival = {.stream = pending->stream,
+                                   .attempt = (uint32_t)(wanted >> 32),
+                                   .side = side,
+                                   .connection_id = hello->connection_id};
+    pending->stream = NULL;
+    error = uvea_mesh_deliver(mesh, arrival, deadline_ns);
+    return error == UVEA_OK
+               ? UVEA_OK
+               : uvea_error_set(context, error, "%s, connection %u: nobody collected it",
+                                uvea_mesh_peer_name(mesh, side), hello->connection_id);
+}
+
+static enum uvea_error talk(struct uvea_pending *pending, struct uvea_error_context *context)
+{
+    struct uvea_mesh *mesh = pending->mesh;
+    uint64_t deadline_ns = uvea_rt_deadline_ns(mesh->rt, mesh->config.handshake_ns_max);
+    struct uvea_hello hello;
+    enum uvea_error error =
+        uvea_handshake_listen(mesh->rt, pending->stream, &hello, deadline_ns, context);
+    if (!decide(pending)) {
+        return uvea_error_set(context, UVEA_ERR_LIMIT,
+                              "handshake: ended for a newer one, as %d were under way",
+                              UVEA_MESH_PENDING_MAX);
+    }
+    return error != UVEA_OK ? error : let_in(pending, &hello, deadline_ns, context);
+}
+
+static void pending_task(void *arg)
+{
+    struct uvea_pending *pending = arg;
+    struct uvea_mesh *mesh = pending->mesh;
+    struct uvea_error_context context = {{0}};
+    enum uvea_error error = talk(pending, &context);
+    if (error != UVEA_OK) {
+        (void)atomic_fetch_add(&mesh->refused, 1);
+        if (pending->stream != NULL) {
+            uvea_rt_stream_shut(mesh->rt, pending->stream);
+        }
+        if (mesh->config.refused != NULL) {
+            mesh->config.refused(mesh->config.refused_arg, error, &context);
+        }
+    }
+    // There is room for every slot: this neither waits nor fails before the mesh is closed.
+    error = uvea_rt_channel_send(mesh->rt, mesh->done, pending, UVEA_NEVER);
+    (void)error;
+}
+
+static void release(struct uvea_pending *pending)
+{
+    struct uvea_mesh *mesh = pending->mesh;
+    uvea_rt_join(mesh->rt, pending->task);
+    uvea_rt_stream_close(mesh->rt, pending->stream);
+    *pending = (struct uvea_pending){0};
+}
+
+static struct uvea_pending *oldest_talking(struct uvea_mesh *mesh)
+{
+    struct uvea_pending *oldest = NULL;
+    for (size_t i = 0; i < UVEA_MESH_PENDING_MAX; i++) {
+        struct uvea_pending *pending = &mesh->pending[i];
+        if (pending->order != 0 && atomic_load(&pending->state) == UVEA_PENDING_TALKING &&
+            (oldest == NULL || pending->order < oldest->order)) {
+            oldest = pending;
+        }
+    }
+    return oldest;
+}
+
+static void evict_oldest(struct uvea_mesh *mesh)
+{
+    struct uvea_pending *oldest = oldest_talking(mesh);
+    enum uvea_pending_state expected = UVEA_PENDING_TALKING;
+    if (oldest != NULL &&
+        atomic_compare_exchange_strong(&oldest->state, &expected, UVEA_PENDING_EVICTED)) {
+        uvea_rt_stream_shut(mesh->rt, oldest->stream);
+    }
+}
+
+static struct uvea_pending *free_slot(struct uvea_mesh *mesh)
+{
+    for (size_t i = 0; i < UVEA_MESH_PENDING_MAX; i++) {
+        if (mesh->pending[i].order == 0) {
+            return &mesh->pending[i];
+        }
+    }
+    return NULL;
+}
+
+// (blocks) A free slot, at the price of the oldest handshake when there is none. NULL: stopping.
+static struct uvea_pending *take_slot(struct uvea_mesh *mesh)
+{
+    void *ended;
+    while (uvea_rt_channel_recv(mesh->rt, mesh->done, &ended, 0) == UVEA_OK) {
+        release(ended);
+    }
+    struct uvea_pending *slot = free_slot(mesh);
+    while (slot == NULL) {
+        evict_oldest(mesh);
+        if (uvea_rt_channel_recv(mesh->rt, mesh->done, &ended, UVEA_NEVER) != UVEA_OK) {
+            return NULL;
+        }
+        release(ended);
+        slot = free_slot(mesh);
+    }
+    return slot;
+}
+
+// (blocks) Waits a little when accepting failed for a passing reason. False: stopping.
+static bool accept_again(struct uvea_mesh *mesh, enum uvea_error error)
+{
+    void *nothing;
+    return error != UVEA_ERR_CLOSED &&
+           uvea_rt_channel_recv(mesh->rt, mesh->stop, &nothing,
+                                uvea_rt_deadline_ns(mesh->rt, accept_retry_ns)) == UVEA_ERR_TIMEOUT;
+}
+
+static void begin_pending(struct uvea_mesh *mesh, struct uvea_pending *slot,
+                          struct uvea_stream *stream)
+{
+    *slot = (struct uvea_pending){.mesh = mesh, .stream = stream, .order = ++mesh->arrivals_count};
+    if (uvea_rt_spawn(mesh->rt, "net handshake", pending_task, slot, &slot->task) != UVEA_OK) {
+        uvea_rt_stream_close(mesh->rt, stream);
+        *slot = (struct uvea_pending){0};
+    }
+}
+
+static enum uvea_error accept_one(struct uvea_mesh *mesh)
+{
+    struct uvea_stream *stream;
+    UVEA_TRY(uvea_rt_accept(mesh->rt, mesh->listener, &stream, UVEA_NEVER));
+    struct uvea_pending *slot = take_slot(mesh);
+    if (slot == NULL) {
+        uvea_rt_stream_close(mesh->rt, stream);
+        return UVEA_ERR_CLOSED;
+    }
+    begin_pending(mesh, slot, stream);
+    return UVEA_OK;
+}
+
+void uvea_mesh_accept_task(void *arg)
+{
+    struct uvea_mesh *mesh = arg;
+    enum uvea_error error;
+    do {
+        error = accept_one(mesh);
+    } while (error == UVEA_OK || accept_again(mesh, error));
+    for (size_t i = 0; i < UVEA_MESH_PENDING_MAX; i++) {
+        struct uvea_pending *pending = &mesh->pending[i];
+        enum uvea_pending_state expected = UVEA_PENDING_TALKING;
+        if (pending->order != 0) {
+            if (atomic_compare_exchange_strong(&pending->state, &expected, UVEA_PENDING_EVICTED)) {
+                uvea_rt_stream_shut(mesh->rt, pending->stream);
+            }
+            release(pending);
+        }
+    }
+}
