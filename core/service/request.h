@@ -3,6 +3,7 @@
 #define UVEA_CORE_SERVICE_REQUEST_H
 
 #include "core/base/buf.h"
+#include "core/base/error.h"
 #include "core/scan/policy.h"
 #include "core/scan/search.h"
 
@@ -40,6 +41,7 @@ struct uvea_party_stats {
     uint64_t comparisons; // as in uvea_search_result
     uint64_t messages;    // sent on sessions
     uint64_t value_bytes; // sent on sessions, as in uvea_traffic
+    uint64_t bytes_sent;  // of data frames, session ids included
     uint64_t and_words;
 };
 
@@ -48,9 +50,10 @@ struct uvea_party_stats {
 // are public but for search's retained shares. An error answer has both all zero.
 struct uvea_response {
     const struct uvea_request *request;
-    struct uvea_buf json;     // one object, without a newline; json.data[json.len] is NUL
-    const char *error_reason; // NULL when there is no error; a literal
-    uint32_t serial;          // given to the new identity; 0 when none was
+    struct uvea_buf json;              // one object, without a newline; json.data[json.len] is NUL
+    const char *error_reason;          // NULL when there is no error; a literal
+    struct uvea_error_context refusal; // why this party could not read its share, else empty
+    uint32_t serial;                   // given to the new identity; 0 when none was
     struct uvea_uniqueness_outcome outcome;
     struct uvea_search_result search;
     struct uvea_party_stats stats; // after this request
