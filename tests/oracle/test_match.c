@@ -37,8 +37,10 @@ static void scores_follow_the_definition(void **state)
     struct uvea_oracle_template query = random_template(1);
     struct uvea_oracle_template record = random_template(2);
     for (unsigned i = 0; i < UVEA_ORACLE_WORDS; i++) {
-        query.mask[i] = mix(&seed) | mix(&seed);
-        record.mask[i] = mix(&seed) | mix(&seed);
+        query.mask[i] = mix(&seed);
+        query.mask[i] |= mix(&seed);
+        record.mask[i] = mix(&seed);
+        record.mask[i] |= mix(&seed);
     }
     static struct uvea_oracle_query prepared;
     uvea_oracle_query_prepare(&query, &prepared);
