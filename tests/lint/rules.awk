@@ -95,7 +95,7 @@ function declare_bans(    ours, none, command) {
         "use uvea_rt_spawn and channels of core/rt/rt.h")
     ban("socket|socketpair|getaddrinfo|setsockopt|recvfrom|sendto|recvmsg|sendmsg", ours,
         "^core/posix/", "use the byte streams of core/rt/rt.h")
-    ban_header("pthread\\.h|threads\\.h|semaphore\\.h|stdatomic\\.h", ours, command,
+    ban_header("pthread\\.h|threads\\.h|semaphore\\.h", ours, command,
         "use tasks and channels of core/rt/rt.h")
     ban_header("time\\.h|sys/time\\.h|sys/timerfd\\.h", ours, command, "use the clock of core/rt/rt.h")
     ban_header("sys/socket\\.h|netinet/.*|arpa/inet\\.h|netdb\\.h|poll\\.h|sys/epoll\\.h|sys/select\\.h",
