@@ -1,0 +1,278 @@
+// The three parties' scores against dot products of templates, and the kernel against a plain loop.
+#include "core/base/mem.h"
+#include "tests/kernel/ring_sample.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_scores(const struct uvea_template *query, const struct uvea_template *record)
+{
+    uint16_t sums[UVEA_SCORES_PER_RECORD];
+    ring_sample_sums(query, record, sums);
+    for (int rotation = -UVEA_ROTATION_MAX; rotation <= UVEA_ROTATION_MAX; rotation++) {
+        int code;
+        int mask;
+        sample_scores(query, record, rotation, &code, &mask);
+        size_t index = (size_t)(rotation + UVEA_ROTATION_MAX);
+        assert_int_equal((int16_t)sums[2 * index], code);
+        assert_int_equal(sums[2 * index + 1], mask);
+    }
+}
+
+static void set_mask(struct uvea_template *template, uint64_t word)
+{
+    for (size_t i = 0; i < UVEA_IRIS_WORDS; i++) {
+        template->mask[i] = word;
+    }
+}
+
+static void test_strangers(void **unused)
+{
+    (void)unused;
+    struct sample_rng rng = {1};
+    for (unsigned i = 0; i < 3; i++) {
+        struct uvea_template query;
+        struct uvea_template record;
+        sample_template(&rng, &query);
+        sample_template(&rng, &record);
+        assert_scores(&query, &record);
+    }
+}
+
+static void test_self(void **unused)
+{
+    (void)unused;
+    struct sample_rng rng = {2};
+    struct uvea_template query;
+    sample_template(&rng, &query);
+    assert_scores(&query, &query);
+    // With full masks both products reach their largest values.
+    set_mask(&query, UINT64_MAX);
+    assert_scores(&query, &query);
+    uint16_t sums[UVEA_SCORES_PER_RECORD];
+    ring_sample_sums(&query, &query, sums);
+    assert_int_equal(sums[30], 12800);
+    assert_int_equal(sums[31], 6400);
+}
+
+static void test_opposite(void **unused)
+{
+    (void)unused;
+    struct sample_rng rng = {3};
+    struct uvea_template query;
+    sample_template(&rng, &query);
+    set_mask(&query, UINT64_MAX);
+    struct uvea_template record = query;
+    for (size_t i = 0; i < UVEA_IRIS_WORDS; i++) {
+        record.code[i] = ~record.code[i];
+    }
+    assert_scores(&query, &record);
+    uint16_t sums[UVEA_SCORES_PER_RECORD];
+    ring_sample_sums(&query, &record, sums);
+    assert_int_equal((int16_t)sums[30], -12800);
+}
+
+static void test_no_overlap(void **unused)
+{
+    (void)unused;
+    struct sample_rng rng = {4};
+    struct uvea_template query;
+    struct uvea_template record;
+    sample_template(&rng, &query);
+    sample_template(&rng, &record);
+    struct uvea_template empty = query;
+    set_mask(&empty, 0);
+    assert_scores(&empty, &record);
+    assert_scores(&record, &empty);
+    assert_scores(&empty, &empty);
+    // Wavelet 0 against wavelet 1: disjoint at every rotation.
+    set_mask(&query, UINT64_C(0x3333333333333333));
+    set_mask(&record, UINT64_C(0xCCCCCCCCCCCCCCCC));
+    assert_scores(&query, &record);
+}
+
+// The retained half of the mask decides m; C is exact all the same.
+static void test_unequal_mask_halves(void **unused)
+{
+    (void)unused;
+    struct sample_rng rng = {5};
+    struct uvea_template query;
+    struct uvea_template record;
+    sample_template(&rng, &query);
+    sample_template(&rng, &record);
+    for (size_t i = 0; i < UVEA_IRIS_WORDS; i++) {
+        query.mask[i] = sample_next(&rng);
+        record.mask[i] = sample_next(&rng);
+    }
+    assert_scores(&query, &record);
+}
+
+// Rotation k of the scores is the query rotated by k columns to the right.
+static void test_rotation_of_the_query(void **unused)
+{
+    (void)unused;
+    struct sample_rng rng = {6};
+    struct uvea_template record;
+    struct uvea_template query;
+    sample_template(&rng, &record);
+    uvea_iris_rotate(&record, -15, &query); // needs 15 to the right to be the record again
+    uint16_t sums[UVEA_SCORES_PER_RECORD];
+    unsigned different;
+    unsigned common;
+    sample_distance(&record, &record, &different, &common);
+    ring_sample_sums(&query, &record, sums);
+    assert_int_equal(sums[60], common);
+    assert_int_equal(2 * sums[61], common);
+    uvea_iris_rotate(&record, 4, &query);
+    ring_sample_sums(&query, &record, sums);
+    assert_int_equal(sums[2 * (15 - 4)], common);
+    assert_int_equal(2 * sums[2 * (15 - 4) + 1], common);
+}
+
+static void test_mirrored_query(void **unused)
+{
+    (void)unused;
+    struct sample_rng rng = {7};
+    struct uvea_template plain;
+    struct uvea_template mirrored;
+    sample_template(&rng, &plain);
+    uvea_iris_mirror(&plain, &mirrored);
+    assert_scores(&mirrored, &plain);
+    assert_scores(&mirrored, &mirrored);
+}
+
+static void test_prepared_query(void **unused)
+{
+    (void)unused;
+    static const uint16_t golden[UVEA_PARTY_COUNT][4] = {
+        {51321, 1480, 63513, 47483}, {14215, 64056, 2023, 18053}, {13545, 2150, 59883, 55159}};
+    static const uint16_t element[4] = {1, 2, 3, 4};
+    uint16_t *share = uvea_mem_alloc(UVEA_SHARE_COEFFICIENTS, sizeof(*share));
+    struct uvea_ring_query *query = uvea_mem_alloc(1, sizeof(*query));
+    assert_non_null(share);
+    assert_non_null(query);
+    memcpy(share + 2 * 800 + 792, element, sizeof(element)); // row 2, column 198
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        memset(query, 0x5A, sizeof(*query));
+        uvea_ring_query_prepare(uvea_party_at(party), share, share, query);
+        for (size_t i = 0; i < UVEA_CODE_CHUNKS * UVEA_PADDED_CHUNK; i++) {
+            // Once in the middle of the row and once 800 before it, in the left end.
+            bool here = i / 920 == 2 && (i % 920 / 4 == 213 || i % 920 / 4 == 13);
+            assert_int_equal(query->code[i], here ? golden[party][i % 4] : 0);
+            if (i < UVEA_MASK_CHUNKS * UVEA_PADDED_CHUNK) {
+                assert_int_equal(query->mask[i], query->code[i]);
+            }
+        }
+    }
+    uvea_mem_free(query);
+    uvea_mem_free(share);
+}
+
+enum { DISTINCT = 7, COUNT_MAX = 130 };
+
+struct raw {
+    struct uvea_ring_query query;
+    uint16_t record[DISTINCT][UVEA_RECORD_COEFFICIENTS];
+    uint16_t want[DISTINCT][UVEA_SCORES_PER_RECORD];
+    const uint16_t *records[COUNT_MAX];
+    uint16_t scores[(COUNT_MAX + 1) * UVEA_SCORES_PER_RECORD];
+};
+
+static uint16_t plain_dot(const uint16_t *padded, const uint16_t *row, size_t chunks,
+                          size_t rotation)
+{
+    uint64_t sum = 0;
+    for (size_t chunk = 0; chunk < chunks; chunk++) {
+        for (size_t i = 0; i < 800; i++) {
+            size_t from = 60 + (i + 1600 - 4 * (rotation + 200 - 15)) % 800;
+            sum += (uint64_t)padded[920 * chunk + from] * row[800 * chunk + i];
+        }
+    }
+    return (uint16_t)sum;
+}
+
+static struct raw *raw_sample(uint64_t seed)
+{
+    struct raw *raw = uvea_mem_alloc(1, sizeof(*raw));
+    uint16_t *share = uvea_mem_alloc(UVEA_SHARE_COEFFICIENTS, sizeof(*share));
+    assert_non_null(raw);
+    assert_non_null(share);
+    struct sample_rng rng = {seed};
+    ring_sample_fill(&rng, share, UVEA_SHARE_COEFFICIENTS);
+    uvea_ring_query_prepare(uvea_party_at(1), share, share + 4, &raw->query);
+    for (size_t i = 0; i < DISTINCT; i++) {
+        ring_sample_fill(&rng, raw->record[i], UVEA_RECORD_COEFFICIENTS);
+    }
+    memset(raw->record[DISTINCT - 1], 0xFF, sizeof(raw->record[0])); // all products wrap
+    for (size_t i = 0; i < COUNT_MAX; i++) {
+        raw->records[i] = raw->record[(i * 3 + i / DISTINCT) % DISTINCT];
+    }
+    for (size_t i = 0; i < DISTINCT; i++) {
+        for (size_t rotation = 0; rotation < UVEA_ROTATION_COUNT; rotation++) {
+            raw->want[i][2 * rotation] =
+                plain_dot(raw->query.code, raw->record[i], UVEA_CODE_CHUNKS, rotation);
+            raw->want[i][2 * rotation + 1] =
+                plain_dot(raw->query.mask, raw->record[i] + UVEA_SHARE_COEFFICIENTS,
+                          UVEA_MASK_CHUNKS, rotation);
+        }
+    }
+    uvea_mem_free(share);
+    return raw;
+}
+
+static void test_record_counts(void **unused)
+{
+    (void)unused;
+    static const size_t counts[] = {0, 1, 2, 3, 4, 5, 63, 64, 65, 127, 129, 130};
+    struct raw *raw = raw_sample(8);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        memset(raw->scores, 0xA5, sizeof(raw->scores));
+        uvea_ring_kernel_portable.scores(&raw->query, raw->records, counts[i], raw->scores);
+        for (size_t record = 0; record < counts[i]; record++) {
+            size_t which = (record * 3 + record / DISTINCT) % DISTINCT;
+            assert_memory_equal(raw->scores + record * UVEA_SCORES_PER_RECORD, raw->want[which],
+                                sizeof(raw->want[which]));
+        }
+        for (size_t j = counts[i] * UVEA_SCORES_PER_RECORD;
+             j < (COUNT_MAX + 1) * UVEA_SCORES_PER_RECORD; j++) {
+            assert_int_equal(raw->scores[j], 0xA5A5);
+        }
+    }
+    uvea_mem_free(raw);
+}
+
+static void test_public_pair(void **unused)
+{
+    (void)unused;
+    struct uvea_template pair[2];
+    if (!sample_load("known-distance.ndjson", pair, 2)) {
+        skip();
+    }
+    assert_scores(&pair[0], &pair[1]);
+    assert_scores(&pair[1], &pair[0]);
+    // 1577 of 3278 differ when the second record is rotated left by 9.
+    uint16_t sums[UVEA_SCORES_PER_RECORD];
+    ring_sample_sums(&pair[1], &pair[0], sums);
+    assert_int_equal((int16_t)sums[2 * (15 - 9)], 3278 - 2 * 1577);
+    assert_int_equal(sums[2 * (15 - 9) + 1], 3278 / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_self),
+        cmocka_unit_test(test_opposite),
+        cmocka_unit_test(test_no_overlap),
+        cmocka_unit_test(test_unequal_mask_halves),
+        cmocka_unit_test(test_rotation_of_the_query),
+        cmocka_unit_test(test_mirrored_query),
+        cmocka_unit_test(test_prepared_query),
+        cmocka_unit_test(test_record_counts),
+        cmocka_unit_test(test_public_pair),
+    };
+    return cmocka_run_group_tests_name("kernel_ring", tests, NULL, NULL);
+}
