@@ -1,7 +1,6 @@
 #include "core/base/plant.h"
 #include "core/kernel/ring_kernel.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -63,8 +62,13 @@ static void store(const struct sums *sums, uint16_t *scores)
 // Whether the first record is left out: the planted fault, from the second call in the process on.
 static bool leaves_stale(void)
 {
-    static atomic_bool called;
-    return uvea_plant_active(UVEA_PLANT_STALE_BUFFER) && atomic_exchange(&called, true);
+    static bool called;
+    if (!uvea_plant_active(UVEA_PLANT_STALE_BUFFER)) {
+        return false;
+    }
+    bool stale = called;
+    called = true;
+    return stale;
 }
 
 static void portable_scores(const struct uvea_ring_query *query, const uint16_t *const *records,
