@@ -36,6 +36,10 @@ uint64_t uvea_prg_next_u64(struct uvea_prg *prg);
 void uvea_prg_fill(struct uvea_prg *prg, uint8_t *out, size_t bytes);
 // low 16 bits of one next_u32
 uint16_t uvea_prg_gen_u16(struct uvea_prg *prg);
+static inline uint32_t uvea_prg_gen_u32(struct uvea_prg *prg)
+{
+    return uvea_prg_next_u32(prg);
+}
 // next_u64 & (2^48 - 1)
 uint64_t uvea_prg_gen_u48(struct uvea_prg *prg);
 // out[0] low, out[1] high

@@ -75,26 +75,26 @@ enum uvea_error uvea_mpc_send_bits(struct uvea_session *session, enum uvea_peer 
     SEND(uvea_value_append_bits(frame, words, count));
 }
 
-enum uvea_error uvea_mpc_send_vec16(struct uvea_session *session, enum uvea_peer peer,
-                                    const uint16_t *from, size_t count)
+enum uvea_error uvea_mpc_send_vec_u16(struct uvea_session *session, enum uvea_peer peer,
+                                      const uint16_t *from, size_t count)
 {
     SEND(uvea_value_append_vec16(frame, from, count));
 }
 
-enum uvea_error uvea_mpc_send_vec32(struct uvea_session *session, enum uvea_peer peer,
-                                    const uint32_t *from, size_t count)
+enum uvea_error uvea_mpc_send_vec_u32(struct uvea_session *session, enum uvea_peer peer,
+                                      const uint32_t *from, size_t count)
 {
     SEND(uvea_value_append_vec32(frame, from, count));
 }
 
-enum uvea_error uvea_mpc_send_vec48(struct uvea_session *session, enum uvea_peer peer,
-                                    const uint64_t *from, size_t count)
+enum uvea_error uvea_mpc_send_vec_u48(struct uvea_session *session, enum uvea_peer peer,
+                                      const uint64_t *from, size_t count)
 {
     SEND(uvea_value_append_vec48(frame, from, count));
 }
 
-enum uvea_error uvea_mpc_send_vec64(struct uvea_session *session, enum uvea_peer peer,
-                                    const uint64_t *from, size_t count)
+enum uvea_error uvea_mpc_send_vec_u64(struct uvea_session *session, enum uvea_peer peer,
+                                      const uint64_t *from, size_t count)
 {
     SEND(uvea_value_append_vec64(frame, from, count));
 }
@@ -147,8 +147,8 @@ enum uvea_error uvea_mpc_recv_bits(struct uvea_session *session, enum uvea_peer 
     RECV(uvea_value_read_bits(&value, words, count, &session->error));
 }
 
-enum uvea_error uvea_mpc_recv_vec16(struct uvea_session *session, enum uvea_peer peer,
-                                    uint16_t *out, size_t count)
+enum uvea_error uvea_mpc_recv_vec_u16(struct uvea_session *session, enum uvea_peer peer,
+                                      uint16_t *out, size_t count)
 {
     RECV(uvea_value_read_vec16(&value, out, count, &session->error));
 }

@@ -26,14 +26,18 @@ UVEA_MUST_USE enum uvea_error uvea_mpc_send_bits(struct uvea_session *session, e
                                                  const uint64_t *words, size_t count);
 
 // Always a vector: galois_ring_to_rep3 and reshare_products.
-UVEA_MUST_USE enum uvea_error uvea_mpc_send_vec16(struct uvea_session *session, enum uvea_peer peer,
-                                                  const uint16_t *from, size_t count);
-UVEA_MUST_USE enum uvea_error uvea_mpc_send_vec32(struct uvea_session *session, enum uvea_peer peer,
-                                                  const uint32_t *from, size_t count);
-UVEA_MUST_USE enum uvea_error uvea_mpc_send_vec48(struct uvea_session *session, enum uvea_peer peer,
-                                                  const uint64_t *from, size_t count);
-UVEA_MUST_USE enum uvea_error uvea_mpc_send_vec64(struct uvea_session *session, enum uvea_peer peer,
-                                                  const uint64_t *from, size_t count);
+UVEA_MUST_USE enum uvea_error uvea_mpc_send_vec_u16(struct uvea_session *session,
+                                                    enum uvea_peer peer, const uint16_t *from,
+                                                    size_t count);
+UVEA_MUST_USE enum uvea_error uvea_mpc_send_vec_u32(struct uvea_session *session,
+                                                    enum uvea_peer peer, const uint32_t *from,
+                                                    size_t count);
+UVEA_MUST_USE enum uvea_error uvea_mpc_send_vec_u48(struct uvea_session *session,
+                                                    enum uvea_peer peer, const uint64_t *from,
+                                                    size_t count);
+UVEA_MUST_USE enum uvea_error uvea_mpc_send_vec_u64(struct uvea_session *session,
+                                                    enum uvea_peer peer, const uint64_t *from,
+                                                    size_t count);
 
 UVEA_MUST_USE enum uvea_error uvea_mpc_send_prf_key(struct uvea_session *session,
                                                     enum uvea_peer peer,
@@ -56,8 +60,9 @@ UVEA_MUST_USE enum uvea_error uvea_mpc_recv_u64(struct uvea_session *session, en
 UVEA_MUST_USE enum uvea_error uvea_mpc_recv_bits(struct uvea_session *session, enum uvea_peer peer,
                                                  uint64_t *words, size_t count);
 // (blocks) Insists on a vector.
-UVEA_MUST_USE enum uvea_error uvea_mpc_recv_vec16(struct uvea_session *session, enum uvea_peer peer,
-                                                  uint16_t *out, size_t count);
+UVEA_MUST_USE enum uvea_error uvea_mpc_recv_vec_u16(struct uvea_session *session,
+                                                    enum uvea_peer peer, uint16_t *out,
+                                                    size_t count);
 // (blocks)
 UVEA_MUST_USE enum uvea_error uvea_mpc_recv_prf_key(struct uvea_session *session,
                                                     enum uvea_peer peer,

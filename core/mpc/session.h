@@ -30,6 +30,12 @@ struct uvea_session {
     struct uvea_error_context error; // why the last operation failed
 };
 
+// This party's role in protocols whose roles turn with the session: (party + id) mod 3.
+static inline unsigned uvea_mpc_role(const struct uvea_session *session)
+{
+    return (session->party.index + session->id % UVEA_PARTY_COUNT) % UVEA_PARTY_COUNT;
+}
+
 // Draws a seed, exchanges it with the neighbours (PrfKey to next, PrfKey from prev) and opens the
 // two streams. On failure session is zeroed but for the sentence in session->error. After a failed
 // operation a session is only good for uvea_session_deinit. wire.md 4 "seed exchange".

@@ -243,15 +243,15 @@ void trio_mark(struct trio *trio)
 
 uint64_t trio_digest(struct trio *trio, unsigned party)
 {
-    uint8_t digest[EVP_MAX_MD_SIZE];
-    unsigned len;
-    assert_int_equal(EVP_DigestFinal_ex(trio->party[party].hash, digest, &len), 1);
+    uint8_t digest[EVP_MAX_MD_SIZE] = {0};
+    EVP_MD_CTX *hash = trio->party[party].hash;
+    bool good = EVP_DigestFinal_ex(hash, digest, NULL) == 1 &&
+                EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1;
     uint64_t first = 0;
     for (unsigned i = 0; i < 8; i++) {
         first = first << 8 | digest[i];
     }
-    assert_int_equal(EVP_DigestInit_ex(trio->party[party].hash, EVP_sha256(), NULL), 1);
-    return first;
+    return good ? first : 0;
 }
 
 void trio_assert_in_step(const struct trio *trio)

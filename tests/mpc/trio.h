@@ -63,7 +63,8 @@ void trio_try(struct trio *trio, trio_fn *fn, void *arg);
 void trio_run(struct trio *trio, trio_fn *fn, void *arg);
 // Forgets the values sent so far and zeroes the traffic counters and charges.
 void trio_mark(struct trio *trio);
-// First 8 bytes of SHA-256 over the values a party sent since trio_mark, big-endian.
+// First 8 bytes of SHA-256 over the values a party sent since trio_mark or
+// the last digest, big-endian. The party's own thread may call it.
 uint64_t trio_digest(struct trio *trio, unsigned party);
 // Fails the test unless both holders of each stream drew equally much.
 void trio_assert_in_step(const struct trio *trio);
