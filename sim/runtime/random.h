@@ -29,9 +29,9 @@ uint64_t uvea_sim_random_range(struct uvea_sim_random *random, uint64_t low, uin
 bool uvea_sim_random_chance(struct uvea_sim_random *random, uint64_t numerator,
                             uint64_t denominator);
 
-// Exponentially distributed with this mean, rounded down, by a fixed-point table (relative error
-// of the quantile below 0.0001). At most 64 ln 2 < 45 times the mean; saturates. Draws nothing
-// when mean is 0.
+// Exponentially distributed with this mean, rounded down, by a fixed-point table (error of
+// the quantile below 0.0001 times the mean). At most 64 ln 2 < 45 times the mean; saturates. Draws
+// nothing when mean is 0.
 uint64_t uvea_sim_random_exponential(struct uvea_sim_random *random, uint64_t mean);
 
 // Words in little-endian order; what is left of the last word is discarded.

@@ -57,13 +57,12 @@ struct uvea_sim_config {
 void uvea_sim_config_init(struct uvea_sim_config *config);
 
 enum uvea_sim_end {
-    UVEA_SIM_FINISHED,     // every task has returned
-    UVEA_SIM_DONE,         // a task called uvea_sim_done
-    UVEA_SIM_NO_PROGRESS,  // every task waits for something that cannot happen any more
-    UVEA_SIM_WATCHDOG,     // no progress for watchdog_ns
-    UVEA_SIM_STEP_LIMIT,   // step_budget used up
-    UVEA_SIM_TIME_LIMIT,   // the next event lies behind time_budget_ns
-    UVEA_SIM_OUT_OF_MEMORY // the simulator itself could not go on
+    UVEA_SIM_FINISHED,    // every task has returned
+    UVEA_SIM_DONE,        // a task called uvea_sim_done
+    UVEA_SIM_NO_PROGRESS, // every task waits for something that cannot happen any more
+    UVEA_SIM_WATCHDOG,    // no progress for watchdog_ns
+    UVEA_SIM_STEP_LIMIT,  // step_budget used up
+    UVEA_SIM_TIME_LIMIT,  // the next event lies behind time_budget_ns
 };
 
 enum { UVEA_SIM_BLOCKED_BYTES = 4096 };

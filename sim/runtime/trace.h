@@ -17,13 +17,13 @@
 
 // name, text in reports, meaning of `amount`
 #define UVEA_SIM_EVENTS(X)                                                                         \
-    X(SPAWN, "spawn", "0; payload is the task's name")                                             \
-    X(EXIT, "exit", "0; payload is the task's name")                                               \
+    X(SPAWN, "spawn", "0; label is the task's name")                                               \
+    X(EXIT, "exit", "0; label is the task's name")                                                 \
     X(SLEEP, "sleep", "nanoseconds of simulated time")                                             \
     X(CHARGE, "charge", "nanoseconds of simulated time")                                           \
-    X(TIMEOUT, "timeout", "0; payload is the task's name")                                         \
-    X(LISTEN, "listen", "0; payload is the address")                                               \
-    X(DIAL, "dial", "connection number; payload is the address")                                   \
+    X(TIMEOUT, "timeout", "0; label is the task's name")                                           \
+    X(LISTEN, "listen", "0; text is the address")                                                  \
+    X(DIAL, "dial", "connection number; text is the address")                                      \
     X(CONNECT, "connect", "connection number: the dialer learns it is up")                         \
     X(REFUSE, "refuse", "connection number: nobody listens there")                                 \
     X(ACCEPT, "accept", "connection number")                                                       \
@@ -34,7 +34,7 @@
     X(STALL, "stall", "nanoseconds the link towards peer stands still")                            \
     X(HEAL, "heal", "0: the link towards peer moves again")                                        \
     X(STOP, "stop", "0: the node is being stopped")                                                \
-    X(NOTE, "note", "bytes of text; payload is label, a zero byte, text")
+    X(NOTE, "note", "0; label is the note's kind")
 
 enum uvea_sim_event_kind {
 #define UVEA_SIM_EVENT_ENUM(name, text, what) UVEA_SIM_EVENT_##name,
@@ -111,20 +111,22 @@ void uvea_sim_trace_event(struct uvea_sim_trace *trace, uint64_t time_ns,
                           enum uvea_sim_event_kind kind, unsigned node, unsigned peer,
                           uint64_t amount, const char *label);
 
-// An event with a payload given in two parts, for example the two halves of a ring buffer; either
-// may be empty. Deliveries are counted as in one piece.
+// An event whose payload is bytes, in two parts (the halves of a ring buffer) that are hashed as
+// one; either may be empty.
 struct uvea_sim_bytes {
     const void *data;
     size_t bytes;
 };
-void uvea_sim_trace_payload(struct uvea_sim_trace *trace, uint64_t time_ns,
-                            enum uvea_sim_event_kind kind, unsigned node, unsigned peer,
-                            uint64_t amount, const char *label, struct uvea_sim_bytes first,
-                            struct uvea_sim_bytes second);
+void uvea_sim_trace_bytes(struct uvea_sim_trace *trace, uint64_t time_ns,
+                          enum uvea_sim_event_kind kind, unsigned node, unsigned peer,
+                          uint64_t amount, struct uvea_sim_bytes first,
+                          struct uvea_sim_bytes second);
 
-// A note by a party or the client. label: a string literal.
-void uvea_sim_trace_note(struct uvea_sim_trace *trace, uint64_t time_ns, unsigned node,
-                         const char *label, const char *text);
+// An event whose payload is words: label (a string literal, or NULL) and a zero byte, then text (or
+// NULL). Only the first bytes of text are kept for the report.
+void uvea_sim_trace_words(struct uvea_sim_trace *trace, uint64_t time_ns,
+                          enum uvea_sim_event_kind kind, unsigned node, unsigned peer,
+                          uint64_t amount, const char *label, const char *text);
 
 // ---- results, at any time
 
