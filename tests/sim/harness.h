@@ -6,11 +6,9 @@
 #include "core/base/check.h"
 #include "core/rt/rt.h"
 #include "sim/runtime/sim.h"
+#include "tests/support/cmocka.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
