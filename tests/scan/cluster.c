@@ -1,0 +1,154 @@
+#include "tests/scan/cluster.h"
+
+#include "core/base/mem.h"
+#include "tests/mpc/cmocka_all.h"
+
+// ---- runtime
+
+struct uvea_task {
+    pthread_t thread;
+    uvea_task_fn *fn;
+    void *arg;
+};
+
+static void *task_main(void *arg)
+{
+    struct uvea_task *task = arg;
+
+    task->fn(task->arg);
+    return NULL;
+}
+
+static enum uvea_error rt_spawn(struct uvea_rt *rt, const char *name, uvea_task_fn *fn, void *arg,
+                                struct uvea_task **task)
+{
+    struct uvea_task *started = uvea_mem_alloc(1, sizeof(*started));
+
+    (void)name;
+    if (started == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    *started = (struct uvea_task){.fn = fn, .arg = arg};
+    if (pthread_create(&started->thread, NULL, task_main, started) != 0) {
+        uvea_mem_free(started);
+        return UVEA_ERR_LIMIT;
+    }
+    ((struct cluster_rt *)rt)->spawned++;
+    *task = started;
+    return UVEA_OK;
+}
+
+static void rt_join(struct uvea_rt *rt, struct uvea_task *task)
+{
+    (void)rt;
+    pthread_join(task->thread, NULL);
+    uvea_mem_free(task);
+}
+
+static void rt_charge(struct uvea_rt *rt, enum uvea_charge what, uint64_t units)
+{
+    if (what == UVEA_CHARGE_RING_SCORE) {
+        ((struct cluster_rt *)rt)->scores += units;
+    }
+}
+
+void cluster_rt_init(struct cluster_rt *rt)
+{
+    static const struct uvea_rt_ops ops = {
+        .charge = rt_charge,
+        .spawn = rt_spawn,
+        .join = rt_join,
+    };
+
+    rt->rt.ops = &ops;
+    rt->scores = 0;
+    rt->spawned = 0;
+}
+
+// ---- sessions
+
+void cluster_open(struct cluster *cluster, size_t session_count, uint32_t first_id,
+                  enum uvea_prf_kind kind)
+{
+    cluster->session_count = session_count;
+    cluster->sessions = uvea_mem_alloc(session_count, sizeof(*cluster->sessions));
+    assert_non_null(cluster->sessions);
+    for (size_t k = 0; k < session_count; k++) {
+        trio_open(&cluster->sessions[k], kind, first_id + (uint32_t)k);
+    }
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        cluster_rt_init(&cluster->rt[i]);
+        cluster->at[i] = uvea_mem_alloc(session_count, sizeof(*cluster->at[i]));
+        assert_non_null(cluster->at[i]);
+        for (size_t k = 0; k < session_count; k++) {
+            cluster->at[i][k] = &cluster->sessions[k].party[i].session;
+        }
+    }
+}
+
+void cluster_close(struct cluster *cluster)
+{
+    for (size_t k = 0; k < cluster->session_count; k++) {
+        trio_close(&cluster->sessions[k]);
+    }
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        uvea_mem_free(cluster->at[i]);
+    }
+    uvea_mem_free(cluster->sessions);
+}
+
+// ---- search
+
+struct member {
+    struct uvea_search search;
+    const struct uvea_search_job *job;
+    struct uvea_search_result *result;
+    enum uvea_error error;
+    struct uvea_error_context context;
+};
+
+static void member_main(void *arg)
+{
+    struct member *member = arg;
+
+    member->error =
+        uvea_search_run(&member->search, member->job, member->result, &member->context);
+}
+
+void cluster_search(struct cluster *cluster, const struct uvea_search_config *config,
+                    const struct uvea_resident *databases, const struct uvea_search_job *jobs,
+                    struct uvea_search_result *results)
+{
+    struct member members[UVEA_PARTY_COUNT];
+    struct uvea_task *tasks[UVEA_PARTY_COUNT];
+
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        members[i] = (struct member){
+            .search =
+                {
+                    .rt = &cluster->rt[i].rt,
+                    .config = config,
+                    .resident = &databases[i],
+                    .sessions = cluster->at[i],
+                    .session_count = cluster->session_count,
+                },
+            .job = &jobs[i],
+            .result = &results[i],
+        };
+        assert_int_equal(
+            uvea_rt_spawn(&cluster->rt[i].rt, "party", member_main, &members[i], &tasks[i]),
+            UVEA_OK);
+    }
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        uvea_rt_join(&cluster->rt[i].rt, tasks[i]);
+    }
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        if (members[i].error != UVEA_OK) {
+            fail_msg("party %d: %s: %s", i, uvea_error_name(members[i].error),
+                     members[i].context.text);
+        }
+    }
+    for (size_t k = 0; k < cluster->session_count; k++) {
+        trio_assert_in_step(&cluster->sessions[k]);
+    }
+}
