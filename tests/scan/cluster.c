@@ -1,7 +1,7 @@
 #include "tests/scan/cluster.h"
 
 #include "core/base/mem.h"
-#include "tests/mpc/cmocka_all.h"
+#include "tests/support/cmocka.h"
 
 // ---- runtime
 
@@ -97,44 +97,33 @@ void cluster_close(struct cluster *cluster)
     uvea_mem_free(cluster->sessions);
 }
 
-// ---- search
+// ---- running
 
 struct member {
-    struct uvea_search search;
-    const struct uvea_search_job *job;
-    struct uvea_search_result *result;
-    enum uvea_error error;
-    struct uvea_error_context context;
+    struct cluster *cluster;
+    unsigned party;
+    cluster_fn *fn;
+    void *arg;
+    struct cluster_outcome *outcome;
 };
 
 static void member_main(void *arg)
 {
     struct member *member = arg;
 
-    member->error =
-        uvea_search_run(&member->search, member->job, member->result, &member->context);
+    member->outcome->error =
+        member->fn(member->cluster, member->party, member->arg, &member->outcome->context);
 }
 
-void cluster_search(struct cluster *cluster, const struct uvea_search_config *config,
-                    const struct uvea_resident *databases, const struct uvea_search_job *jobs,
-                    struct uvea_search_result *results)
+void cluster_try(struct cluster *cluster, cluster_fn *fn, void *arg,
+                 struct cluster_outcome outcomes[UVEA_PARTY_COUNT])
 {
     struct member members[UVEA_PARTY_COUNT];
     struct uvea_task *tasks[UVEA_PARTY_COUNT];
 
-    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-        members[i] = (struct member){
-            .search =
-                {
-                    .rt = &cluster->rt[i].rt,
-                    .config = config,
-                    .resident = &databases[i],
-                    .sessions = cluster->at[i],
-                    .session_count = cluster->session_count,
-                },
-            .job = &jobs[i],
-            .result = &results[i],
-        };
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        outcomes[i] = (struct cluster_outcome){.error = UVEA_OK};
+        members[i] = (struct member){cluster, i, fn, arg, &outcomes[i]};
         assert_int_equal(
             uvea_rt_spawn(&cluster->rt[i].rt, "party", member_main, &members[i], &tasks[i]),
             UVEA_OK);
@@ -142,13 +131,51 @@ void cluster_search(struct cluster *cluster, const struct uvea_search_config *co
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         uvea_rt_join(&cluster->rt[i].rt, tasks[i]);
     }
+}
+
+void cluster_run(struct cluster *cluster, cluster_fn *fn, void *arg)
+{
+    struct cluster_outcome outcomes[UVEA_PARTY_COUNT];
+
+    cluster_try(cluster, fn, arg, outcomes);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-        if (members[i].error != UVEA_OK) {
-            fail_msg("party %d: %s: %s", i, uvea_error_name(members[i].error),
-                     members[i].context.text);
+        if (outcomes[i].error != UVEA_OK) {
+            fail_msg("party %d: %s: %s", i, uvea_error_name(outcomes[i].error),
+                     outcomes[i].context.text);
         }
     }
     for (size_t k = 0; k < cluster->session_count; k++) {
         trio_assert_in_step(&cluster->sessions[k]);
     }
+}
+
+struct searches {
+    const struct uvea_search_config *config;
+    const struct uvea_resident *databases;
+    const struct uvea_search_job *jobs;
+    struct uvea_search_result *results;
+};
+
+static enum uvea_error search_one(struct cluster *cluster, unsigned party, void *arg,
+                                  struct uvea_error_context *context)
+{
+    const struct searches *searches = arg;
+    const struct uvea_search search = {
+        .rt = &cluster->rt[party].rt,
+        .config = searches->config,
+        .resident = &searches->databases[party],
+        .sessions = cluster->at[party],
+        .session_count = cluster->session_count,
+    };
+
+    return uvea_search_run(&search, &searches->jobs[party], &searches->results[party], context);
+}
+
+void cluster_search(struct cluster *cluster, const struct uvea_search_config *config,
+                    const struct uvea_resident *databases, const struct uvea_search_job *jobs,
+                    struct uvea_search_result *results)
+{
+    struct searches searches = {config, databases, jobs, results};
+
+    cluster_run(cluster, search_one, &searches);
 }

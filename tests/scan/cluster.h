@@ -28,8 +28,22 @@ void cluster_open(struct cluster *cluster, size_t session_count, uint32_t first_
                   enum uvea_prf_kind kind);
 void cluster_close(struct cluster *cluster);
 
-// The three parties' searches at once; fails the test unless all succeed. results and databases by
-// party. Afterwards all random streams must be in step.
+// What one party does, in its own thread: no cmocka assertions.
+typedef enum uvea_error cluster_fn(struct cluster *cluster, unsigned party, void *arg,
+                                   struct uvea_error_context *context);
+
+struct cluster_outcome {
+    enum uvea_error error;
+    struct uvea_error_context context;
+};
+
+// All three at once; waits for them.
+void cluster_try(struct cluster *cluster, cluster_fn *fn, void *arg,
+                 struct cluster_outcome outcomes[UVEA_PARTY_COUNT]);
+// The same, failing the test unless all succeed and all random streams are in step afterwards.
+void cluster_run(struct cluster *cluster, cluster_fn *fn, void *arg);
+
+// The three parties' searches. results, databases and jobs by party.
 void cluster_search(struct cluster *cluster, const struct uvea_search_config *config,
                     const struct uvea_resident *databases, const struct uvea_search_job *jobs,
                     struct uvea_search_result *results);

@@ -1,7 +1,7 @@
 #include "tests/scan/fixture.h"
 
 #include "core/base/mem.h"
-#include "tests/mpc/cmocka_all.h"
+#include "tests/support/cmocka.h"
 
 #include <string.h>
 

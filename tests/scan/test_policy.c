@@ -1,7 +1,7 @@
 #include "core/base/check.h"
 #include "core/base/mem.h"
 #include "core/scan/policy.h"
-#include "tests/mpc/cmocka_all.h"
+#include "tests/support/cmocka.h"
 
 #include <string.h>
 

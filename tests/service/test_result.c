@@ -1,6 +1,6 @@
 #include "core/base/check.h"
 #include "core/service/result.h"
-#include "tests/mpc/cmocka_all.h"
+#include "tests/support/cmocka.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -19,7 +19,10 @@ static uint32_t rotations[] = {EDGES_AND_MIDDLE, 1u << 16};
     {                                                                                              \
         serials, rotations, n, n                                                                   \
     }
-#define NO_MIRROR {FULL(0), {EMPTY, EMPTY}, false}
+#define NO_MIRROR                                                                                  \
+    {                                                                                              \
+        FULL(0), {EMPTY, EMPTY}, false                                                             \
+    }
 #define EMPTY                                                                                      \
     {                                                                                              \
         serials, rotations, 0, 0                                                                   \
@@ -65,7 +68,10 @@ static const struct result_case cases[] = {
     {"skipped: an empty list, not null",
      2,
      12,
-     {UVEA_DECISION_UNIQUE_INSERT_SKIPPED, false, true, {{FULL(0), {EMPTY, EMPTY}, false}, NO_MIRROR}},
+     {UVEA_DECISION_UNIQUE_INSERT_SKIPPED,
+      false,
+      true,
+      {{FULL(0), {EMPTY, EMPTY}, false}, NO_MIRROR}},
      "{\"node_id\":2,\"serial_id\":null,\"is_match\":false,\"signup_id\":\"who\","
      "\"matched_serial_ids\":[],\"matched_serial_ids_left\":null,"
      "\"matched_serial_ids_right\":null,\"partial_matches_count_right\":0,"
@@ -79,7 +85,10 @@ static const struct result_case cases[] = {
     {"matched, partial results shown",
      0,
      12,
-     {UVEA_DECISION_NO_MUTATION, false, true, {{FULL(1), {PARTIAL(2), PARTIAL(1)}, false}, NO_MIRROR}},
+     {UVEA_DECISION_NO_MUTATION,
+      false,
+      true,
+      {{FULL(1), {PARTIAL(2), PARTIAL(1)}, false}, NO_MIRROR}},
      "{\"node_id\":0,\"serial_id\":null,\"is_match\":true,\"signup_id\":\"who\","
      "\"matched_serial_ids\":[3],\"matched_serial_ids_left\":[3,7],"
      "\"matched_serial_ids_right\":[3],\"partial_matches_count_right\":1,"

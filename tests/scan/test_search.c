@@ -1,0 +1,416 @@
+#include "core/base/check.h"
+#include "core/base/mem.h"
+#include "core/scan/search.h"
+#include "tests/scan/cluster.h"
+#include "tests/scan/fixture.h"
+#include "tests/support/cmocka.h"
+
+#include <string.h>
+
+enum {
+    RECORDS_MAX = 130,
+    SMALL_CHUNK = 4, // many chunks and lanes from few records
+    FIRST_ID = 5,    // session ids rotate roles: begin off zero
+};
+
+// ---- databases
+
+// One database in the clear and as the three parties hold it, and a query.
+struct world {
+    struct uvea_template_pair records[RECORDS_MAX];
+    size_t count;
+    struct uvea_template_pair query;
+    struct uvea_resident resident[UVEA_PARTY_COUNT];
+    struct uvea_iris_upload upload[UVEA_PARTY_COUNT];
+    struct uvea_scan_query prepared[UVEA_PARTY_COUNT];
+};
+
+static struct world *world_alloc(void)
+{
+    struct world *world = uvea_mem_alloc(1, sizeof(*world));
+
+    assert_non_null(world);
+    return world;
+}
+
+// Shares the records and the query.
+static void world_share(struct world *world, struct uvea_chacha *rng)
+{
+    uint32_t index;
+
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        assert_int_equal(uvea_resident_init(&world->resident[i], RECORDS_MAX), UVEA_OK);
+    }
+    for (size_t r = 0; r < world->count; r++) {
+        fixture_split(rng, &world->records[r], world->upload);
+        for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+            assert_int_equal(uvea_resident_insert(&world->resident[i], &world->upload[i], &index),
+                             UVEA_OK);
+        }
+    }
+    fixture_split(rng, &world->query, world->upload);
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        assert_int_equal(
+            uvea_scan_query_prepare(uvea_party_at(i), &world->upload[i], true, &world->prepared[i]),
+            UVEA_OK);
+    }
+}
+
+static void world_free(struct world *world)
+{
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        uvea_resident_deinit(&world->resident[i]);
+    }
+    uvea_mem_free(world);
+}
+
+static void rotate_eye(struct uvea_template_pair *pair, enum uvea_eye eye, int columns)
+{
+    const struct uvea_template before = pair->eye[eye];
+
+    uvea_iris_rotate(&before, columns, &pair->eye[eye]);
+}
+
+// What record `index` has to do with the query; a record is random to begin with.
+static void relate(struct uvea_chacha *rng, size_t index, const struct uvea_template_pair *query,
+                   struct uvea_template_pair *record)
+{
+    struct uvea_template_pair mirrored;
+
+    fixture_mirror_pair(query, &mirrored);
+    switch (index) {
+    case 0: // left eye passes anonymously only
+        *record = *query;
+        fixture_flip(rng, &record->eye[UVEA_EYE_LEFT], 4150);
+        break;
+    case 1: // seen from the left eye, a stranger
+        record->eye[UVEA_EYE_RIGHT] = query->eye[UVEA_EYE_RIGHT];
+        break;
+    case 2:
+        *record = mirrored;
+        break;
+    case 3: // both rotated as far as is searched, in opposite directions
+        *record = *query;
+        rotate_eye(record, UVEA_EYE_LEFT, -UVEA_ROTATION_MAX);
+        rotate_eye(record, UVEA_EYE_RIGHT, UVEA_ROTATION_MAX);
+        break;
+    case 4: // one column too far on one eye
+        *record = *query;
+        rotate_eye(record, UVEA_EYE_RIGHT, UVEA_ROTATION_MAX + 1);
+        break;
+    case 5: // mirrored left eye only, rotated
+        record->eye[UVEA_EYE_LEFT] = mirrored.eye[UVEA_EYE_LEFT];
+        rotate_eye(record, UVEA_EYE_LEFT, 6);
+        break;
+    default:
+        if (index % 11 == 0) {
+            *record = *query;
+            rotate_eye(record, UVEA_EYE_LEFT, (int)(index % 13) - 6);
+            fixture_flip(rng, &record->eye[UVEA_EYE_RIGHT], 4200);
+        }
+        break;
+    }
+}
+
+static struct world *related_world(size_t count)
+{
+    struct world *world = world_alloc();
+    struct uvea_chacha rng;
+
+    uvea_chacha_init_seeded(&rng, 1000 + count);
+    world->count = count;
+    fixture_pair(&rng, &world->query);
+    for (size_t i = 0; i < count; i++) {
+        fixture_pair(&rng, &world->records[i]);
+        if (i + 1 < count) {
+            relate(&rng, i, &world->query, &world->records[i]);
+        } else {
+            world->records[i] = world->query;
+        }
+    }
+    world_share(world, &rng);
+    return world;
+}
+
+// ---- running
+
+static void search_and_compare(struct cluster *cluster, struct world *world,
+                               const struct uvea_search_config *config, bool mirror,
+                               const uint32_t *known, size_t known_count)
+{
+    struct uvea_search_job jobs[UVEA_PARTY_COUNT];
+    struct uvea_search_result results[UVEA_PARTY_COUNT];
+    struct fixture_result want;
+
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        jobs[i] = (struct uvea_search_job){
+            .query = &world->prepared[i],
+            .mirror = mirror,
+            .known = known,
+            .known_count = known_count,
+        };
+        cluster->rt[i].scores = 0;
+    }
+    cluster_search(cluster, config, world->resident, jobs, results);
+    fixture_search(world->records, world->count, &world->query, config->full_scan_eye, mirror,
+                   known, known_count, &want);
+    fixture_assert_equal(&want, results);
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        assert_int_equal(cluster->rt[i].scores, results[i].comparisons);
+        uvea_search_result_deinit(&results[i]);
+    }
+    fixture_result_deinit(&want);
+}
+
+static struct uvea_search_config config_of(unsigned form, unsigned eye, size_t chunk)
+{
+    return (struct uvea_search_config){
+        .full_scan_eye = eye == 0 ? UVEA_EYE_LEFT : UVEA_EYE_RIGHT,
+        .form = form == 0 ? UVEA_PREDICATE_DENSE : UVEA_PREDICATE_TWO_TERM,
+        .kernel = &uvea_ring_kernel_portable,
+        .chunk_records_max = chunk,
+    };
+}
+
+// Each size with both forms, both full-scan eyes and with and without mirror, over sessions that
+// stay in use from one search to the next.
+static void agrees_with_plaintext(size_t session_count)
+{
+    static const size_t sizes[] = {1, 130, 0, 33, 2, 5, 3};
+    struct cluster cluster;
+
+    cluster_open(&cluster, session_count, FIRST_ID, UVEA_PRF_AES128);
+    for (size_t s = 0; s < UVEA_COUNT_OF(sizes); s++) {
+        struct world *world = related_world(sizes[s]);
+        for (unsigned variant = 0; variant < 4; variant++) {
+            const struct uvea_search_config config =
+                config_of(variant % 2, variant / 2, SMALL_CHUNK);
+            search_and_compare(&cluster, world, &config, variant != 1, NULL, 0);
+        }
+        world_free(world);
+    }
+    cluster_close(&cluster);
+}
+
+static void agrees_with_plaintext_on_8_sessions(void **state)
+{
+    (void)state;
+    agrees_with_plaintext(8);
+}
+
+static void agrees_with_plaintext_on_24_sessions(void **state)
+{
+    (void)state;
+    agrees_with_plaintext(24);
+}
+
+static void agrees_with_the_other_generator(void **state)
+{
+    const struct uvea_search_config config = config_of(0, 0, SMALL_CHUNK);
+    struct world *world = related_world(13);
+    struct cluster cluster;
+
+    (void)state;
+    cluster_open(&cluster, 8, UINT32_MAX - 8, UVEA_PRF_CHACHA8);
+    search_and_compare(&cluster, world, &config, true, NULL, 0);
+    cluster_close(&cluster);
+    world_free(world);
+}
+
+// Known candidates are looked at on the second eye whatever the first one says, and a list that is
+// cut differently finds the same.
+static void known_candidates_and_chunk_sizes_agree_with_plaintext(void **state)
+{
+    static const uint32_t known[] = {0, 1, 7, 8, 13, 15};
+    static const size_t chunks[] = {1, 3, 15, 16, 17, UVEA_SEARCH_CHUNK_RECORDS};
+    struct world *world = related_world(16);
+    struct cluster cluster;
+
+    (void)state;
+    cluster_open(&cluster, 16, FIRST_ID, UVEA_PRF_AES128);
+    for (size_t c = 0; c < UVEA_COUNT_OF(chunks); c++) {
+        const struct uvea_search_config config = config_of(c % 2, c / 2 % 2, chunks[c]);
+        search_and_compare(&cluster, world, &config, true, known, c);
+        search_and_compare(&cluster, world, &config, c % 2 == 0, known + c, 6 - c);
+    }
+    cluster_close(&cluster);
+    world_free(world);
+}
+
+// The only match is the last bit of the last word, also when the comparisons fill their words
+// exactly (64 and 128 records).
+static void finds_a_sole_match_in_the_last_lane(void **state)
+{
+    static const size_t sizes[] = {1, 2, 3, 33, 64, 65, 128};
+    struct cluster cluster;
+
+    (void)state;
+    cluster_open(&cluster, 8, FIRST_ID, UVEA_PRF_AES128);
+    for (size_t s = 0; s < UVEA_COUNT_OF(sizes); s++) {
+        struct world *world = world_alloc();
+        struct uvea_search_result results[UVEA_PARTY_COUNT];
+        struct uvea_search_job jobs[UVEA_PARTY_COUNT];
+        struct uvea_chacha rng;
+        const struct uvea_search_config config =
+            config_of(s % 2, s / 2 % 2, UVEA_SEARCH_CHUNK_RECORDS);
+        uvea_chacha_init_seeded(&rng, 2000 + s);
+        world->count = sizes[s];
+        for (size_t i = 0; i < world->count; i++) {
+            fixture_pair(&rng, &world->records[i]);
+        }
+        world->query = world->records[world->count - 1];
+        rotate_eye(&world->query, UVEA_EYE_LEFT, -UVEA_ROTATION_MAX);
+        rotate_eye(&world->query, UVEA_EYE_RIGHT, -UVEA_ROTATION_MAX);
+        world_share(world, &rng);
+        for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+            jobs[i] = (struct uvea_search_job){.query = &world->prepared[i]};
+        }
+        cluster_search(&cluster, &config, world->resident, jobs, results);
+        for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+            for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
+                const struct uvea_eye_result *got = &results[i].eye[UVEA_ORIENTATION_NORMAL][eye];
+                assert_int_equal(got->candidate_count, 1);
+                assert_int_equal(got->candidates[0].index, sizes[s] - 1);
+                assert_int_equal(got->candidates[0].anonymous, UINT32_C(1) << 30);
+                assert_int_equal(got->candidates[0].strict, UINT32_C(1) << 30);
+            }
+            uvea_search_result_deinit(&results[i]);
+        }
+        world_free(world);
+    }
+    cluster_close(&cluster);
+}
+
+// ---- sessions
+
+static void positions_split_eyes_and_quarters(void **state)
+{
+    bool used[24] = {0};
+
+    (void)state;
+    assert_int_equal(uvea_search_session_position(8, UVEA_EYE_LEFT, 0, 0), 0);
+    assert_int_equal(uvea_search_session_position(8, UVEA_EYE_RIGHT, 3, 0), 7);
+    assert_int_equal(uvea_search_session_position(24, UVEA_EYE_LEFT, 1, 0), 6);
+    assert_int_equal(uvea_search_session_position(24, UVEA_EYE_RIGHT, 1, 2), 11);
+    for (unsigned quarter = 0; quarter < 4; quarter++) {
+        for (size_t lane = 0; lane < 3; lane++) {
+            for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
+                const size_t at =
+                    uvea_search_session_position(24, (enum uvea_eye)eye, quarter, lane);
+                assert_in_range(at, 0, 23);
+                assert_false(used[at]);
+                used[at] = true;
+            }
+        }
+    }
+}
+
+static uint64_t messages_at(const struct cluster *cluster, enum uvea_eye eye, unsigned quarter,
+                            size_t lane)
+{
+    return cluster->at[0][uvea_search_session_position(24, eye, quarter, lane)]->traffic.messages;
+}
+
+// Nine chunks on three lanes of the quarter that the list belongs to, and nothing anywhere else.
+static void chunks_go_round_the_lanes_of_their_quarter(void **state)
+{
+    const struct uvea_search_config config = config_of(0, 1, SMALL_CHUNK);
+    struct world *world = world_alloc();
+    struct uvea_search_job jobs[UVEA_PARTY_COUNT];
+    struct uvea_search_result results[UVEA_PARTY_COUNT];
+    struct uvea_chacha rng;
+    struct cluster cluster;
+
+    (void)state;
+    uvea_chacha_init_seeded(&rng, 3000);
+    world->count = 9 * SMALL_CHUNK - 3;
+    for (size_t i = 0; i < world->count; i++) {
+        fixture_pair(&rng, &world->records[i]);
+    }
+    fixture_pair(&rng, &world->query);
+    world_share(world, &rng);
+    cluster_open(&cluster, 24, FIRST_ID, UVEA_PRF_AES128);
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        jobs[i] = (struct uvea_search_job){.query = &world->prepared[i], .mirror = true};
+    }
+    cluster_search(&cluster, &config, world->resident, jobs, results);
+    for (size_t lane = 0; lane < 3; lane++) {
+        for (unsigned quarter = 0; quarter < 4; quarter++) {
+            assert_int_equal(messages_at(&cluster, UVEA_EYE_LEFT, quarter, lane), 0);
+            assert_int_equal(messages_at(&cluster, UVEA_EYE_RIGHT, quarter, lane),
+                             quarter < 2 ? 3 * 19 : 0); // wire.md 6.14: 19 messages a chunk
+        }
+    }
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        assert_int_equal(results[i].comparisons, 2 * world->count);
+        uvea_search_result_deinit(&results[i]);
+    }
+    cluster_close(&cluster);
+    world_free(world);
+}
+
+// ---- refusals
+
+struct refusal {
+    size_t sessions;
+    size_t chunk;
+    uint32_t known[3];
+    size_t known_count;
+    const char *says;
+};
+
+static const struct refusal refusals[] = {
+    {0, 4, {0}, 0, "0 sessions"},        {4, 4, {0}, 0, "4 sessions"},
+    {12, 4, {0}, 0, "12 sessions"},      {8, 0, {0}, 0, "chunks of 0"},
+    {8, 4097, {0}, 0, "chunks of 4097"}, {8, 4, {5}, 1, "entry 0"},
+    {8, 4, {1, 0}, 2, "entry 1"},        {8, 4, {0, 1, 1}, 3, "entry 2"},
+};
+
+static void impossible_calls_are_refused_before_any_message(void **state)
+{
+    struct world *world = related_world(5);
+    struct cluster cluster;
+
+    (void)state;
+    cluster_open(&cluster, 16, FIRST_ID, UVEA_PRF_AES128);
+    for (size_t i = 0; i < UVEA_COUNT_OF(refusals); i++) {
+        const struct refusal *one = &refusals[i];
+        const struct uvea_search_config config = config_of(0, 0, one->chunk);
+        const struct uvea_search search = {
+            .rt = &cluster.rt[0].rt,
+            .config = &config,
+            .resident = &world->resident[0],
+            .sessions = cluster.at[0],
+            .session_count = one->sessions,
+        };
+        const struct uvea_search_job job = {
+            .query = &world->prepared[0], .known = one->known, .known_count = one->known_count};
+        struct uvea_search_result result;
+        struct uvea_error_context context = {"old"};
+        memset(&result, 0xff, sizeof(result));
+        assert_int_equal(uvea_search_run(&search, &job, &result, &context), UVEA_ERR_USAGE);
+        assert_non_null(strstr(context.text, one->says));
+        assert_null(result.eye[0][0].candidates);
+        assert_int_equal(result.comparisons, 0);
+        for (size_t k = 0; k < 16; k++) {
+            assert_int_equal(cluster.at[0][k]->traffic.messages, 0);
+        }
+    }
+    cluster_close(&cluster);
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(positions_split_eyes_and_quarters),
+        cmocka_unit_test(impossible_calls_are_refused_before_any_message),
+        cmocka_unit_test(chunks_go_round_the_lanes_of_their_quarter),
+        cmocka_unit_test(finds_a_sole_match_in_the_last_lane),
+        cmocka_unit_test(known_candidates_and_chunk_sizes_agree_with_plaintext),
+        cmocka_unit_test(agrees_with_the_other_generator),
+        cmocka_unit_test(agrees_with_plaintext_on_8_sessions),
+        cmocka_unit_test(agrees_with_plaintext_on_24_sessions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
