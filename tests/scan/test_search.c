@@ -182,7 +182,8 @@ static void agrees_with_plaintext(size_t session_count)
     cluster_open(&cluster, session_count, FIRST_ID, UVEA_PRF_AES128);
     for (size_t s = 0; s < UVEA_COUNT_OF(sizes); s++) {
         struct world *world = related_world(sizes[s]);
-        for (unsigned variant = 0; variant < 4; variant++) {
+        // Each bit of the variant once set and once not is enough for the largest.
+        for (unsigned variant = 0; variant < 4; variant += sizes[s] == RECORDS_MAX ? 3 : 1) {
             const struct uvea_search_config config =
                 config_of(variant % 2, variant / 2, SMALL_CHUNK);
             search_and_compare(&cluster, world, &config, variant != 1, NULL, 0);
