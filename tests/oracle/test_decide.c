@@ -1,13 +1,7 @@
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include "core/base/mem.h"
 #include "oracle/decide.h"
 #include "tests/oracle/fixture.h"
+#include "tests/support/cmocka.h"
 
 // A model of `records` random identities, and room for one request and its answer. Serial s holds
 // random_pair(s).

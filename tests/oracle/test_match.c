@@ -1,13 +1,7 @@
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
-
 #include "core/base/check.h"
 #include "oracle/match.h"
 #include "tests/oracle/fixture.h"
+#include "tests/support/cmocka.h"
 
 static int coordinate(const struct uvea_oracle_template *t, unsigned i)
 {
