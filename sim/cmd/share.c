@@ -5,12 +5,12 @@
 #include "core/iris/json.h"
 #include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/entropy.h"
 #include "sim/cmd/file.h"
 #include "sim/cmd/records.h"
 #include "sim/runtime/random.h"
 
 #include <inttypes.h>
-#include <openssl/rand.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,10 +50,10 @@ static void secret_free(void *secret, size_t size)
 
 // ---- split
 
-// Share randomness: the operating system's by way of OpenSSL, or a seeded stream.
+// Share randomness: the operating system's, or a seeded stream.
 struct draw {
     bool seeded;
-    bool failed; // OpenSSL gave nothing; what was made is worthless
+    bool failed; // there was no randomness; what was made is worthless
     struct uvea_sim_random random;
     size_t used;
     uint16_t block[2048];
@@ -64,7 +64,7 @@ static void draw_refill(struct draw *draw)
     draw->used = 0;
     if (draw->seeded) {
         uvea_sim_random_fill(&draw->random, (uint8_t *)draw->block, sizeof(draw->block));
-    } else if (RAND_bytes((unsigned char *)draw->block, sizeof(draw->block)) != 1) {
+    } else if (uvea_cmd_entropy(draw->block, sizeof(draw->block)) != UVEA_OK) {
         draw->failed = true;
     }
 }
@@ -432,7 +432,7 @@ static int dummy(int argc, char **argv)
     enum uvea_error error;
     struct uvea_error_context context = {{0}};
     struct uvea_output out = {0};
-    struct uvea_party party;
+    struct uvea_party party = uvea_party_at(0);
     const char *to = NULL;
     struct uvea_iris_upload *upload = uvea_mem_alloc(1, sizeof(*upload));
     if (upload == NULL) {

@@ -89,7 +89,7 @@ function declare_bans(    ours, none, command) {
         command, "use uvea_rt_sleep_ns or a deadline of core/rt/rt.h")
     ban("rand|srand|rand_r|random|srandom|random_r|drand48|lrand48|mrand48|arc4random", ours, none,
         "use uvea_rt_entropy in core and a named stream of the run's seed in sim")
-    ban("getrandom|getentropy|RAND_bytes|RAND_priv_bytes", ours, "^core/posix/",
+    ban("getrandom|getentropy|RAND_bytes|RAND_priv_bytes", ours, "^core/posix/|^sim/cmd/entropy\\.c$",
         "use uvea_rt_entropy in core and a named stream of the run's seed in sim")
     ban("pthread_[a-z_]+|thrd_[a-z]+|mtx_[a-z]+|cnd_[a-z]+|fork|vfork", ours, command,
         "use uvea_rt_spawn and channels of core/rt/rt.h")
@@ -100,7 +100,7 @@ function declare_bans(    ours, none, command) {
     ban_header("time\\.h|sys/time\\.h|sys/timerfd\\.h", ours, command, "use the clock of core/rt/rt.h")
     ban_header("sys/socket\\.h|netinet/.*|arpa/inet\\.h|netdb\\.h|poll\\.h|sys/epoll\\.h|sys/select\\.h",
         ours, "^core/posix/", "use the byte streams of core/rt/rt.h")
-    ban_header("sys/random\\.h|openssl/rand\\.h", ours, "^core/posix/", "use uvea_rt_entropy")
+    ban_header("sys/random\\.h|openssl/rand\\.h", ours, "^core/posix/|^sim/cmd/entropy\\.c$", "use uvea_rt_entropy")
     ban_header("assert\\.h", ours, none, "use UVEA_CHECK of core/base/check.h, which stays in release builds")
     ban("assert", ours, none, "use UVEA_CHECK of core/base/check.h, which stays in release builds")
     ban("abort|exit|_exit|_Exit|quick_exit", "^core/", "^core/(base/check\\.c$|posix/)",
