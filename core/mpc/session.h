@@ -59,7 +59,9 @@ UVEA_MUST_USE enum uvea_error uvea_session_shared_seed(struct uvea_session *sess
                                                        uint8_t out[UVEA_PRF_SEED_BYTES]);
 
 // The drift check between requests: the three zero shares must sum to 0 mod 2^128, else DRIFT.
-// Opens one u128 zero share (docs/threat-model.md, leakage entry L3).
+// Opens one u128 zero share (docs/threat-model.md, leakage entry L3). Not every drift is still
+// there to be seen: two AES positions in the last 8 bytes of one 128-byte state are both refilled,
+// and streams that were out of step until then go on alike.
 UVEA_MUST_USE enum uvea_error uvea_session_check_drift(struct uvea_session *session);
 
 // The state checksum exchange of wire.md 6.15: DRIFT-free parties agree on (irises, graph) or

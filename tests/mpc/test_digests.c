@@ -9,6 +9,7 @@
 #include "core/mpc/ring.h"
 #include "core/mpc/threshold.h"
 #include "tests/mpc/cmocka_all.h"
+#include "tests/mpc/deal.h"
 #include "tests/mpc/trio.h"
 
 #include <string.h>
@@ -25,11 +26,6 @@ static uint64_t component(unsigned p, size_t j, uint64_t off)
     static const uint64_t factor[UVEA_PARTY_COUNT] = {
         UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xC2B2AE3D27D4EB4F), UINT64_C(0x165667B19E3779F9)};
     return (j + 1 + off) * factor[p];
-}
-
-static unsigned prev_of(unsigned party)
-{
-    return (party + 2) % UVEA_PARTY_COUNT;
 }
 
 // What the parties opened; all three write the same place after comparing is done by the test.

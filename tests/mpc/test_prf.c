@@ -259,6 +259,22 @@ static void counters_pass_32_bits(void **state)
     uvea_prg_close(prg);
 }
 
+// What the drift check cannot see: 4 bytes out of step, and in step again after the refill.
+static void an_aes_refill_heals_a_drift(void **state)
+{
+    (void)state;
+    for (size_t drawn = 100; drawn <= 124; drawn += 4) {
+        struct uvea_prg *left = open_prg(UVEA_PRF_AES128, 0);
+        struct uvea_prg *right = open_prg(UVEA_PRF_AES128, 0);
+        uint8_t bytes[128];
+        uvea_prg_fill(left, bytes, drawn);
+        uvea_prg_fill(right, bytes, drawn - 4);
+        assert_true((uvea_prg_next_u64(left) == uvea_prg_next_u64(right)) == (drawn == 124));
+        uvea_prg_close(left);
+        uvea_prg_close(right);
+    }
+}
+
 // No byte a fill was asked for keeps its old value, and none beyond is touched.
 static void fills_reach_every_element(void **state)
 {
@@ -418,6 +434,7 @@ int main(void)
         cmocka_unit_test(short_fills),
         cmocka_unit_test(aes_sixteen_byte_fills),
         cmocka_unit_test(aes_mixed_draws_follow_the_model),
+        cmocka_unit_test(an_aes_refill_heals_a_drift),
         cmocka_unit_test(counters_pass_32_bits),
         cmocka_unit_test(fills_reach_every_element),
         cmocka_unit_test(values_of_each_width),
