@@ -1,5 +1,6 @@
 // Every condition under which bytes are no value (wire.md 1), and what the sentence says of it.
 #include "core/base/check.h"
+#include "core/base/endian.h"
 #include "core/wire/value.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/hex.h"
@@ -130,6 +131,23 @@ static void every_shorter_and_longer_value_is_refused(void **state)
     }
 }
 
+// Each kind of value alone in a NETWORK_VEC.
+static void only_some_kinds_may_stand_inside(void **state)
+{
+    (void)state;
+    static const char refused[] = {UVEA_VALUE_PRF_KEY, UVEA_VALUE_STATE_CHECKSUM,
+                                   UVEA_VALUE_NETWORK_VEC, UVEA_VALUE_PRF_CHECK, '\0'};
+    for (size_t i = 0; i < UVEA_COUNT_OF(good); i++) {
+        uint8_t bytes[UVEA_VALUE_HEADER_BYTES + 64] = {UVEA_VALUE_NETWORK_VEC};
+        struct uvea_value value;
+        uint8_t *inner = bytes + UVEA_VALUE_HEADER_BYTES;
+        size_t len = uvea_test_hex(good[i], inner, 64);
+        uvea_store_le32(bytes + 1, (uint32_t)len);
+        assert_int_equal(uvea_value_decode(bytes, UVEA_VALUE_HEADER_BYTES + len, &value, NULL),
+                         strchr(refused, inner[0]) == NULL ? UVEA_OK : UVEA_ERR_FORMAT);
+    }
+}
+
 static void only_the_descriptors_of_the_table_are_known(void **state)
 {
     (void)state;
@@ -242,6 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_condition_is_refused_by_name),
         cmocka_unit_test(every_shorter_and_longer_value_is_refused),
+        cmocka_unit_test(only_some_kinds_may_stand_inside),
         cmocka_unit_test(only_the_descriptors_of_the_table_are_known),
         cmocka_unit_test(the_head_tells_the_length),
         cmocka_unit_test(huge_lengths_do_not_wrap),
