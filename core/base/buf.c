@@ -32,7 +32,7 @@ enum uvea_error uvea_buf_reserve(struct uvea_buf *buf, size_t more)
     if (data == NULL) {
         return UVEA_ERR_MEMORY;
     }
-    if (buf->len > 0) {
+    if (buf->data != NULL) {
         memcpy(data, buf->data, buf->len);
     }
     uvea_mem_free(buf->data);

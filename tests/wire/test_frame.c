@@ -218,30 +218,30 @@ static void a_taken_frame_is_not_copied(void **state)
 
 struct refused {
     enum uvea_frame_plane plane;
+    enum uvea_error error;
     size_t bytes_max;
     const char *hex;
-    enum uvea_error error;
     const char *sentence;
 };
 
 static const struct refused refusals[] = {
-    {UVEA_FRAME_DATA, 64, "07000000 13", UVEA_ERR_FORMAT, "unknown value descriptor 0x13"},
-    {UVEA_FRAME_DATA, 2, "07000000 03", UVEA_ERR_LIMIT, "3 bytes exceeds the bound of 2"},
-    {UVEA_FRAME_DATA, 64, "07000000 0c 3c000000", UVEA_ERR_LIMIT,
+    {UVEA_FRAME_DATA, UVEA_ERR_FORMAT, 64, "07000000 13", "unknown value descriptor 0x13"},
+    {UVEA_FRAME_DATA, UVEA_ERR_LIMIT, 2, "07000000 03", "3 bytes exceeds the bound of 2"},
+    {UVEA_FRAME_DATA, UVEA_ERR_LIMIT, 64, "07000000 0c 3c000000",
      "65 bytes exceeds the bound of 64"},
-    {UVEA_FRAME_DATA, 64, "07000000 0f d9010000", UVEA_ERR_LIMIT,
+    {UVEA_FRAME_DATA, UVEA_ERR_LIMIT, 64, "07000000 0f d9010000",
      "65 bytes exceeds the bound of 64"},
-    {UVEA_FRAME_DATA, UVEA_VALUE_BYTES_MAX_DEFAULT, "07000000 0c fcffff03", UVEA_ERR_LIMIT,
+    {UVEA_FRAME_DATA, UVEA_ERR_LIMIT, UVEA_VALUE_BYTES_MAX_DEFAULT, "07000000 0c fcffff03",
      "67108865 bytes exceeds the bound of 67108864"},
-    {UVEA_FRAME_DATA, UVEA_VALUE_BYTES_MAX_DEFAULT, "07000000 06 00000080", UVEA_ERR_LIMIT,
+    {UVEA_FRAME_DATA, UVEA_ERR_LIMIT, UVEA_VALUE_BYTES_MAX_DEFAULT, "07000000 06 00000080",
      "2147483653 bytes"},
-    {UVEA_FRAME_DATA, UVEA_VALUE_BYTES_MAX_DEFAULT, "07000000 0a ffffffff", UVEA_ERR_LIMIT,
+    {UVEA_FRAME_DATA, UVEA_ERR_LIMIT, UVEA_VALUE_BYTES_MAX_DEFAULT, "07000000 0a ffffffff",
      "4294967300 bytes"},
-    {UVEA_FRAME_CONTROL, UVEA_CONTROL_BYTES_MAX, "00000000", UVEA_ERR_FORMAT, "length 0"},
-    {UVEA_FRAME_CONTROL, UVEA_CONTROL_BYTES_MAX, "01001000", UVEA_ERR_LIMIT,
+    {UVEA_FRAME_CONTROL, UVEA_ERR_FORMAT, UVEA_CONTROL_BYTES_MAX, "00000000", "length 0"},
+    {UVEA_FRAME_CONTROL, UVEA_ERR_LIMIT, UVEA_CONTROL_BYTES_MAX, "01001000",
      "1048577 bytes exceeds the bound of 1048576"},
-    {UVEA_FRAME_CONTROL, UVEA_CONTROL_BYTES_MAX, "00000080", UVEA_ERR_LIMIT, "2147483648 bytes"},
-    {UVEA_FRAME_CONTROL, UVEA_CONTROL_BYTES_MAX, "ffffffff", UVEA_ERR_LIMIT, "4294967295 bytes"},
+    {UVEA_FRAME_CONTROL, UVEA_ERR_LIMIT, UVEA_CONTROL_BYTES_MAX, "00000080", "2147483648 bytes"},
+    {UVEA_FRAME_CONTROL, UVEA_ERR_LIMIT, UVEA_CONTROL_BYTES_MAX, "ffffffff", "4294967295 bytes"},
 };
 
 static void bad_heads_are_refused_before_memory_is_taken(void **state)
