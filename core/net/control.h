@@ -1,6 +1,7 @@
 // The control channel: one connection to each neighbour beside the data plane, for barriers and
-// short messages between the steps of a service. Frame: u32 little-endian length, one encoded
-// value of at most 1 MiB. Any error is final: close it and open another. Source: wire.md 3.
+// short messages between the steps of a service. Used by one task at a time. Frame: u32
+// little-endian length, one encoded value of at most 1 MiB. Any error is final: close it and open
+// another. Source: wire.md 3.
 //
 // It is made through the mesh's dial and accept path with connection id 0, which data connections
 // use as well: all three parties must open it while none is in uvea_mesh_connect. Opening it right

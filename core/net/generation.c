@@ -74,8 +74,9 @@ enum uvea_error uvea_failure_get(const struct uvea_failure *failure,
 
 // ---- reading
 
-// While sessions are validated: a peer that opens with the frame of position 0 under an id that is
-// not ours counts its sessions from another first id. The higher one is what both go on from.
+// While sessions are validated: a peer that opens with the frame of position 0 under a higher id
+// than ours has been through more generations. This attempt cannot succeed, and the next one starts
+// from its number. Only the party that is behind gives up: the other one's frames must reach it.
 static void note_first_id(struct uvea_connection *connection)
 {
     static const uint8_t position_zero[UVEA_PRF_KEY_BYTES + 1] = {UVEA_VALUE_PRF_KEY};
@@ -86,6 +87,9 @@ static void note_first_id(struct uvea_connection *connection)
         return;
     }
     uint32_t theirs = connection->frames.session_id;
+    if (theirs <= generation->first_id) {
+        return;
+    }
     atomic_store(&generation->mesh->seen_first_id, theirs);
     uvea_generation_fail(generation, UVEA_ERR_PEER,
                          "%s, connection %u: its sessions are numbered from %u, ours from %u",

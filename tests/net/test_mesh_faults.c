@@ -1,0 +1,781 @@
+#include "core/base/check.h"
+#include "core/base/mem.h"
+#include "core/net/handshake.h"
+#include "core/net/mesh.h"
+#include "core/net/mesh_impl.h"
+#include "tests/net/raw_peer.h"
+#include "tests/net/trio.h"
+#include "tests/support/hex.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- bytes that are no frames
+
+struct bad_frame {
+    const char *bytes;
+    bool end;
+    enum uvea_error error;
+    const char *says;
+};
+
+static const struct bad_frame bad_frames[] = {
+    {"00000000 ee", false, UVEA_ERR_FORMAT, "ee"},
+    {"00000000 00", false, UVEA_ERR_FORMAT, "00"},
+    {"00000000 0c 00000080", false, UVEA_ERR_LIMIT, "2147483653"},
+    {"00000000 06 ffffffff", false, UVEA_ERR_LIMIT, "4294967300"},
+    {"00000000 0f ffffffff", false, UVEA_ERR_LIMIT, "536870917"},
+    {"00000000 0c fcff0f00", false, UVEA_ERR_LIMIT, "1048577"}, // one more than allowed
+    {"63000000 0c fcff0f00", false, UVEA_ERR_LIMIT, "1048577"}, // also for a session not in use
+    {"00000000 06 03000000 010203", false, UVEA_ERR_FORMAT, "session 0"},
+    {"00000000 0e 07000000 01020304050607", false, UVEA_ERR_FORMAT, "session 0"},
+    {"00000000 0f 09000000 ff02", false, UVEA_ERR_FORMAT, "session 0"},
+    {"00000000 0a 05000000 0a00000000", false, UVEA_ERR_FORMAT, "session 0"},
+    {"00000000 0a 03000000 060000", false, UVEA_ERR_FORMAT, "session 0"},
+    {"00000000 0c 10000000 aabb", true, UVEA_ERR_CLOSED, "in the middle of a frame"},
+    {"00000000 0c 1000", true, UVEA_ERR_CLOSED, "in the middle of a frame"},
+    {"00", true, UVEA_ERR_CLOSED, "in the middle of a frame"},
+    {"", true, UVEA_ERR_CLOSED, "between frames"},
+};
+
+enum { GO_BYTES = 10, GO_FRAME_BYTES = 4 + 5 + GO_BYTES, VALIDATION_FRAME_BYTES = 21 };
+
+struct bad_frame_test {
+    const struct bad_frame *frame;
+    struct raw_peer peers[2];
+    uint8_t attack[64];
+};
+
+static void recv_failing(struct trio_party *party, enum uvea_peer peer, enum uvea_error expected,
+                         const char *who, const char *what)
+{
+    struct uvea_value value;
+    struct uvea_error_context context = {{0}};
+    enum uvea_error error = uvea_link_recv(uvea_mesh_link(party->mesh, 0), peer, &value, &context);
+    TRIO_EXPECT(party->trio, error == expected);
+    TRIO_EXPECT(party->trio, trio_says(&context, who, what));
+}
+
+// charlie is real, alice echoes, bob turns bad once it has echoed one frame after validation.
+static void charlie_meets_bad_frame(struct trio_party *party)
+{
+    struct bad_frame_test *test = party->trio->arg;
+    trio_connect(party);
+    struct uvea_buf *frame;
+    struct uvea_link *link = uvea_mesh_link(party->mesh, 0);
+    static const uint8_t go[GO_BYTES];
+    TRIO_EXPECT(party->trio, uvea_link_begin(link, UVEA_PEER_PREV, &frame) == UVEA_OK);
+    TRIO_EXPECT(party->trio, uvea_value_append_bytes(frame, go, sizeof(go)) == UVEA_OK);
+    TRIO_EXPECT(party->trio, uvea_link_end(link, UVEA_PEER_PREV) == UVEA_OK);
+    struct uvea_value value;
+    TRIO_EXPECT(party->trio, uvea_link_recv(link, UVEA_PEER_PREV, &value, NULL) == UVEA_OK);
+
+    recv_failing(party, UVEA_PEER_PREV, test->frame->error, "bob, connection 0", test->frame->says);
+    recv_failing(party, UVEA_PEER_NEXT, test->frame->error, "bob, connection 0", test->frame->says);
+    struct uvea_error_context context;
+    TRIO_EXPECT(party->trio, uvea_mesh_failure(party->mesh, &context) == test->frame->error);
+    TRIO_EXPECT(party->trio, trio_says(&context, "bob, connection 0", test->frame->says));
+    TRIO_EXPECT(party->trio, uvea_link_begin(link, UVEA_PEER_NEXT, &frame) == UVEA_OK);
+    TRIO_EXPECT(party->trio, uvea_value_append_bytes(frame, go, sizeof(go)) == UVEA_OK);
+    TRIO_EXPECT(party->trio, uvea_link_end(link, UVEA_PEER_NEXT) == UVEA_ERR_CLOSED);
+    // A claim alone takes no memory.
+    for (size_t i = 0; i < UVEA_PEER_COUNT; i++) {
+        TRIO_EXPECT(party->trio,
+                    party->mesh->generation->connections[i].frames.value.capacity <= 65536);
+    }
+    uvea_mesh_disconnect(party->mesh);
+    TRIO_EXPECT(party->trio, uvea_mesh_failure(party->mesh, NULL) == test->frame->error);
+}
+
+static void raw_party(struct trio_party *party)
+{
+    struct bad_frame_test *test = party->trio->arg;
+    struct raw_peer *peer = &test->peers[party->index];
+    raw_peer_open(peer, party);
+    raw_peer_serve(peer, 1);
+    raw_peer_close(peer);
+    // The connection was ended, by name or by the other's failure; never just left.
+    TRIO_EXPECT(party->trio, peer->connections[0].end == UVEA_OK || test->frame->end);
+}
+
+static void bad_frames_end_the_generation_by_name(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad_frames) / sizeof(bad_frames[0]); i++) {
+        static struct bad_frame_test test;
+        memset(&test, 0, sizeof(test));
+        test.frame = &bad_frames[i];
+        test.peers[1].echo_bytes = VALIDATION_FRAME_BYTES + GO_FRAME_BYTES;
+        test.peers[1].attack = test.attack;
+        test.peers[1].attack_bytes =
+            uvea_test_hex(bad_frames[i].bytes, test.attack, sizeof(test.attack));
+        test.peers[1].end_after_attack = bad_frames[i].end;
+        struct trio trio;
+        trio_init(&trio, raw_party);
+        trio.raw[0] = trio.raw[1] = true;
+        trio.fn[2] = charlie_meets_bad_frame;
+        trio.mesh[2].value_bytes_max = 1 << 20;
+        trio.arg = &test;
+        trio_run(&trio);
+        assert_int_equal(test.peers[0].connections[0].record_bytes, VALIDATION_FRAME_BYTES);
+    }
+}
+
+// Frames of sessions that are not in use are passed over, also long ones.
+static void charlie_passes_over(struct trio_party *party)
+{
+    trio_connect(party);
+    trio_send(party, 0, UVEA_PEER_PREV, 0, GO_BYTES);
+    struct uvea_value value;
+    struct uvea_link *link = uvea_mesh_link(party->mesh, 0);
+    TRIO_EXPECT(party->trio, uvea_link_recv(link, UVEA_PEER_PREV, &value, NULL) == UVEA_OK);
+    TRIO_EXPECT(party->trio, uvea_link_recv(link, UVEA_PEER_PREV, &value, NULL) == UVEA_OK);
+    uint16_t number = 0;
+    TRIO_EXPECT(party->trio, uvea_value_read_u16(&value, &number, 1, NULL) == UVEA_OK);
+    TRIO_EXPECT(party->trio, number == 777);
+    TRIO_EXPECT(party->trio, uvea_mesh_counters(party->mesh).frames_dropped == 3);
+}
+
+static void unknown_sessions_are_dropped(void **state)
+{
+    (void)state;
+    static struct bad_frame_test test;
+    static const struct bad_frame none = {.end = false};
+    memset(&test, 0, sizeof(test));
+    test.frame = &none;
+    test.peers[1].echo_bytes = VALIDATION_FRAME_BYTES + GO_FRAME_BYTES;
+    test.peers[1].attack = test.attack;
+    test.peers[1].attack_bytes = uvea_test_hex("63000000 12  01000000 0c 05000000 0102030405"
+                                               "ffffffff 03 0903  00000000 03 0903",
+                                               test.attack, sizeof(test.attack));
+    struct trio trio;
+    trio_init(&trio, raw_party);
+    trio.raw[0] = trio.raw[1] = true;
+    trio.fn[2] = charlie_passes_over;
+    trio.arg = &test;
+    trio_run(&trio);
+}
+
+// ---- bounds on what waits
+
+// bob sends on and on, alice does not take it.
+static void backlog_party(struct trio_party *party)
+{
+    trio_connect(party);
+    trio_wait_all(party);
+    struct uvea_link *link = uvea_mesh_link(party->mesh, 0);
+    if (party->index == 1) {
+        enum uvea_error error = UVEA_OK;
+        for (int i = 0; i < 1000 && error == UVEA_OK; i++) {
+            struct uvea_buf *frame;
+            TRIO_EXPECT(party->trio, uvea_link_begin(link, UVEA_PEER_PREV, &frame) == UVEA_OK);
+            TRIO_EXPECT(party->trio, uvea_value_append_bytes(frame, NULL, 0) == UVEA_OK);
+            error = uvea_link_end(link, UVEA_PEER_PREV);
+            trio_sleep(party->rt, UVEA_MS);
+        }
+        TRIO_EXPECT(party->trio, error == UVEA_ERR_CLOSED);
+    } else if (party->index == 0) {
+        trio_sleep(party->rt, 500 * UVEA_MS);
+        struct uvea_error_context context = {{0}};
+        TRIO_EXPECT(party->trio, uvea_mesh_failure(party->mesh, &context) == UVEA_ERR_LIMIT);
+        TRIO_EXPECT(party->trio, trio_says(&context, "bob, connection 0", "session 0"));
+    }
+    trio_wait_all(party);
+}
+
+static void receive_backlog_is_bounded(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, backlog_party);
+    trio.mesh[0].value_bytes_max = 1000;
+    trio.mesh[0].queue_bytes_max = 20000; // 76 empty messages
+    trio_run(&trio);
+}
+
+static void stalled_party(struct trio_party *party)
+{
+    trio_connect(party);
+    trio_wait_all(party);
+    if (party->index == 1) {
+        const struct uvea_sim_fault stall = {.kind = UVEA_SIM_FAULT_STALL,
+                                             .from = 1,
+                                             .to = 0,
+                                             .at_byte = UVEA_SIM_NO_BYTE,
+                                             .for_ns = 5 * UVEA_SECOND};
+        TRIO_EXPECT(party->trio, uvea_sim_inject(party->trio->sim, &stall) == UVEA_OK);
+        struct uvea_link *link = uvea_mesh_link(party->mesh, 0);
+        static const uint8_t zeros[900];
+        enum uvea_error error = UVEA_OK;
+        int sent = -1;
+        while (error == UVEA_OK && sent < 1000) {
+            struct uvea_buf *frame;
+            TRIO_EXPECT(party->trio, uvea_link_begin(link, UVEA_PEER_PREV, &frame) == UVEA_OK);
+            TRIO_EXPECT(party->trio,
+                        uvea_value_append_bytes(frame, zeros, sizeof(zeros)) == UVEA_OK);
+            error = uvea_link_end(link, UVEA_PEER_PREV);
+            sent++;
+            trio_sleep(party->rt, UVEA_MS);
+        }
+        TRIO_EXPECT(party->trio, error == UVEA_ERR_LIMIT);
+        // 17 fit the queue, and a batch and the window hold some more.
+        TRIO_EXPECT(party->trio, sent >= 17 && sent < 70);
+        TRIO_EXPECT(party->trio, uvea_mesh_failure(party->mesh, NULL) == UVEA_OK);
+    }
+    trio_wait_all(party);
+}
+
+static void send_queue_is_bounded(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, stalled_party);
+    trio.sim_config.network.link.window_bytes = 4096;
+    trio.mesh[1].value_bytes_max = 1000;
+    trio.mesh[1].queue_bytes_max = 20000;
+    trio.mesh[1].drain_ns_max = 100 * UVEA_MS;
+    trio_run(&trio);
+}
+
+// ---- who is let in
+
+struct refusals {
+    unsigned count;
+    enum uvea_error error;
+    struct uvea_error_context context;
+};
+
+static void note_refusal(void *arg, enum uvea_error error, const struct uvea_error_context *context)
+{
+    struct refusals *refusals = arg;
+    refusals->count++;
+    refusals->error = error;
+    refusals->context = *context;
+}
+
+struct stranger {
+    const char *address;
+    unsigned party;
+    const char *bytes;
+    size_t echoed; // bytes of answer before the end
+    enum uvea_error error;
+    const char *says;
+};
+
+static const struct stranger strangers[] = {
+    {"p0:5000", 0, "00000000 00000007 6d616c6c6f7279", 4, UVEA_ERR_PEER, "\"mallory\""},
+    {"p0:5000", 0, "00000000 00000005 616c696365", 4, UVEA_ERR_PEER, "alice does not dial alice"},
+    {"p1:5000", 1, "00000000 00000005 616c696365", 4, UVEA_ERR_PEER, "alice does not dial bob"},
+    {"p2:5000", 2, "00000000 00000003 626f62", 4, UVEA_ERR_PEER, "bob does not dial charlie"},
+    {"p0:5000", 0, "00000001 00000003 626f62", 4, UVEA_ERR_NOT_FOUND, "bob: connection 1"},
+    {"p0:5000", 0, "00000000 00000003 626f62", 4, UVEA_ERR_NOT_FOUND, "bob: connection 0"},
+    {"p0:5000", 0, "ffffffff 00000007 636861726c6965", 4, UVEA_ERR_NOT_FOUND, "4294967295"},
+    {"p0:5000", 0, "00000000 00000004 626f6200", 4, UVEA_ERR_PEER, "\"bob?\""},
+    {"p0:5000", 0, "00000000 00000000", 4, UVEA_ERR_PEER, "\"\""},
+    {"p0:5000", 0, "00000000 00000081", 4, UVEA_ERR_LIMIT, "129"},
+    {"p0:5000", 0, "00000000 00000002 c328", 4, UVEA_ERR_FORMAT, "UTF-8"},
+    {"p0:5000", 0, "000000", 0, UVEA_ERR_TIMEOUT, "connection id"},
+};
+
+// Sends bytes and counts what comes back until the end.
+static size_t say(struct trio_party *client, const char *address, const char *text)
+{
+    uint8_t bytes[64];
+    size_t len = uvea_test_hex(text, bytes, sizeof(bytes));
+    struct uvea_stream *stream = NULL;
+    TRIO_EXPECT(client->trio, uvea_rt_dial(client->rt, address, &stream, UVEA_NEVER) == UVEA_OK);
+    TRIO_EXPECT(client->trio, uvea_rt_write(client->rt, stream, bytes, len, UVEA_NEVER) == UVEA_OK);
+    size_t total = 0;
+    size_t got;
+    while (uvea_rt_read(client->rt, stream, bytes, sizeof(bytes), &got, UVEA_NEVER) == UVEA_OK &&
+           got > 0) {
+        total += got;
+    }
+    uvea_rt_stream_close(client->rt, stream);
+    return total;
+}
+
+static void client_strangers(struct trio_party *client)
+{
+    struct refusals *refusals = client->trio->arg;
+    while (client->trio->waiting < UVEA_PARTY_COUNT - 1) {
+        trio_sleep(client->rt, UVEA_MS); // they are connected, and wait for the third round
+    }
+    for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
+        const struct stranger *stranger = &strangers[i];
+        struct refusals *noted = &refusals[stranger->party];
+        unsigned before = noted->count;
+        TRIO_EXPECT(client->trio,
+                    say(client, stranger->address, stranger->bytes) == stranger->echoed);
+        TRIO_EXPECT(client->trio, noted->count == before + 1);
+        TRIO_EXPECT(client->trio, noted->error == stranger->error);
+        TRIO_EXPECT(client->trio, trio_says(&noted->context, stranger->says, ""));
+    }
+    client->trio->waiting++;
+}
+
+static void hosting_party(struct trio_party *party)
+{
+    trio_connect(party);
+    if (party->index > 0) {
+        party->trio->waiting++;
+    }
+    while (party->trio->waiting < UVEA_PARTY_COUNT) {
+        trio_sleep(party->rt, UVEA_MS);
+    }
+    trio_sleep(party->rt, UVEA_SECOND);
+    TRIO_EXPECT(party->trio, uvea_mesh_failure(party->mesh, NULL) == UVEA_OK);
+    const struct refusals *refusals = party->trio->arg;
+    TRIO_EXPECT(party->trio,
+                uvea_mesh_counters(party->mesh).refused == refusals[party->index].count);
+}
+
+static void strangers_are_refused_by_name(void **state)
+{
+    (void)state;
+    struct trio trio;
+    struct refusals refusals[UVEA_PARTY_COUNT] = {{0}};
+    trio_init(&trio, hosting_party);
+    trio.fn[TRIO_CLIENT] = client_strangers;
+    trio.arg = refusals;
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        trio.mesh[i].refused = note_refusal;
+        trio.mesh[i].refused_arg = &refusals[i];
+        trio.mesh[i].retry_delay_ns = 50 * UVEA_MS;
+        trio.mesh[i].start_jitter_ns_max = 0;
+    }
+    trio_run(&trio);
+}
+
+// ---- silent connectors
+
+struct silent {
+    struct trio_party *client;
+    const char *address;
+    bool ended;
+};
+
+static void silent_task(void *arg)
+{
+    struct silent *silent = arg;
+    struct uvea_rt *rt = silent->client->rt;
+    struct uvea_stream *stream = NULL;
+    TRIO_EXPECT(silent->client->trio,
+                uvea_rt_dial(rt, silent->address, &stream, UVEA_NEVER) == UVEA_OK);
+    uint8_t byte;
+    size_t got = 1;
+    silent->ended = uvea_rt_read(rt, stream, &byte, 1, &got, UVEA_NEVER) == UVEA_OK && got == 0;
+    uvea_rt_stream_close(rt, stream);
+}
+
+static void client_silent(struct trio_party *client)
+{
+    unsigned count = *(unsigned *)client->trio->arg;
+    struct silent *silents = uvea_mem_alloc(count, sizeof(*silents));
+    UVEA_CHECK(silents != NULL);
+    for (unsigned i = 0; i < count; i++) {
+        silents[i] = (struct silent){.client = client, .address = "p0:5000"};
+    }
+    trio_sleep(client->rt, UVEA_MS);
+    trio_parallel(client, silent_task, silents, sizeof(*silents), count);
+    for (unsigned i = 0; i < count; i++) {
+        TRIO_EXPECT(client->trio, silents[i].ended);
+    }
+    uvea_mem_free(silents);
+}
+
+static void besieged_party(struct trio_party *party)
+{
+    unsigned count = *(unsigned *)party->trio->arg;
+    trio_sleep(party->rt, 100 * UVEA_MS); // the silent ones come first
+    uint64_t start_ns = uvea_rt_now_ns(party->rt);
+    trio_connect(party);
+    TRIO_EXPECT(party->trio, uvea_rt_now_ns(party->rt) - start_ns < 4 * UVEA_SECOND);
+    trio_send(party, 0, UVEA_PEER_NEXT, 0, 10);
+    trio_expect(party, 0, UVEA_PEER_PREV, 0, 10);
+    trio_wait_all(party);
+    trio_sleep(party->rt, 10 * UVEA_SECOND);
+    TRIO_EXPECT(party->trio, uvea_mesh_failure(party->mesh, NULL) == UVEA_OK);
+    TRIO_EXPECT(party->trio, party->index != 0 || uvea_mesh_counters(party->mesh).refused >= count);
+    trio_wait_all(party);
+}
+
+static void silent_connectors_do_not_stall_real_ones(void **state)
+{
+    (void)state;
+    static const unsigned counts[] = {500, UVEA_MESH_PENDING_MAX + 88};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct trio trio;
+        unsigned count = counts[i];
+        trio_init(&trio, besieged_party);
+        trio.fn[TRIO_CLIENT] = client_silent;
+        trio.arg = &count;
+        trio_run(&trio);
+    }
+}
+
+// ---- a connection dialled twice
+
+// Says it is charlie, and is believed until the real one comes.
+static void client_duplicate(struct trio_party *client)
+{
+    struct uvea_stream *stream = NULL;
+    trio_sleep(client->rt, 10 * UVEA_MS);
+    TRIO_EXPECT(client->trio, uvea_rt_dial(client->rt, "p0:5000", &stream, UVEA_NEVER) == UVEA_OK);
+    TRIO_EXPECT(client->trio,
+                uvea_handshake_dial(client->rt, stream, "charlie", 0, UVEA_NEVER, NULL) == UVEA_OK);
+    uint8_t byte;
+    size_t got = 1;
+    TRIO_EXPECT(client->trio,
+                uvea_rt_read(client->rt, stream, &byte, 1, &got, UVEA_NEVER) == UVEA_OK);
+    TRIO_EXPECT(client->trio, got == 0);
+    uvea_rt_stream_close(client->rt, stream);
+}
+
+static void duplicate_party(struct trio_party *party)
+{
+    // bob comes last: alice is still connecting when the real charlie calls.
+    trio_sleep(party->rt, (const uint64_t[]){0, 2 * UVEA_SECOND, UVEA_SECOND}[party->index]);
+    trio_connect(party);
+    trio_send(party, 0, UVEA_PEER_NEXT, 0, 10);
+    trio_expect(party, 0, UVEA_PEER_PREV, 0, 10);
+    trio_wait_all(party);
+}
+
+static void newer_connection_replaces_older(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, duplicate_party);
+    trio.fn[TRIO_CLIENT] = client_duplicate;
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        trio.mesh[i].start_jitter_ns_max = 0;
+    }
+    trio_run(&trio);
+}
+
+// ---- generations
+
+// Connects until it works; every party does the same.
+static void reconnect(struct trio_party *party)
+{
+    struct uvea_error_context context = {{0}};
+    enum uvea_error error = UVEA_ERR_STATE;
+    uvea_mesh_disconnect(party->mesh);
+    for (int attempt = 0; attempt < 5 && error != UVEA_OK; attempt++) {
+        error = uvea_mesh_connect(party->mesh, &context);
+    }
+    TRIO_EXPECT(party->trio, error == UVEA_OK);
+}
+
+static void talk(struct trio_party *party, uint32_t step)
+{
+    for (uint32_t k = 0; k < uvea_mesh_session_count(party->mesh); k++) {
+        for (unsigned peer = 0; peer < UVEA_PEER_COUNT; peer++) {
+            trio_send(party, k, peer, step, 50);
+        }
+        for (unsigned peer = 0; peer < UVEA_PEER_COUNT; peer++) {
+            trio_expect(party, k, peer, step, 50);
+        }
+    }
+}
+
+// Waits in every session until the generation ends.
+static enum uvea_error wait_for_the_end(struct trio_party *party,
+                                        struct uvea_error_context *context)
+{
+    struct uvea_value value;
+    enum uvea_error error;
+    do {
+        error = uvea_link_recv(uvea_mesh_link(party->mesh, 0), UVEA_PEER_NEXT, &value, context);
+    } while (error == UVEA_OK || error == UVEA_ERR_TIMEOUT);
+    return error;
+}
+
+static void inject(struct trio_party *party, struct uvea_sim_fault fault)
+{
+    fault.at_ns = fault.at_ns == 0 ? uvea_sim_now_ns(party->trio->sim) : fault.at_ns;
+    TRIO_EXPECT(party->trio, uvea_sim_inject(party->trio->sim, &fault) == UVEA_OK);
+}
+
+static void reset_party(struct trio_party *party)
+{
+    trio_connect(party);
+    for (uint32_t generation = 0; generation < 3; generation++) {
+        TRIO_EXPECT(party->trio, uvea_mesh_session_id(party->mesh, 0) == 6 * generation);
+        TRIO_EXPECT(party->trio, uvea_mesh_session_id(party->mesh, 5) == 6 * generation + 5);
+        talk(party, generation);
+        trio_wait_all(party);
+        struct uvea_error_context context = {{0}};
+        if (party->index == 0) {
+            trio_send(party, 0, UVEA_PEER_NEXT, 99, 50); // never taken by this generation
+            inject(party, (struct uvea_sim_fault){.kind = UVEA_SIM_FAULT_RESET,
+                                                  .from = 0,
+                                                  .to = 2,
+                                                  .connection = UVEA_SIM_ANY_CONNECTION,
+                                                  .at_byte = UVEA_SIM_NO_BYTE});
+        }
+        enum uvea_error error = wait_for_the_end(party, &context);
+        TRIO_EXPECT(party->trio, error == UVEA_ERR_RESET || error == UVEA_ERR_CLOSED);
+        TRIO_EXPECT(party->trio, party->index == 1 || error == UVEA_ERR_RESET);
+        TRIO_EXPECT(party->trio, trio_says(&context, "connection ",
+                                           party->index == 0   ? "charlie"
+                                           : party->index == 2 ? "alice"
+                                                               : ""));
+        reconnect(party);
+    }
+    talk(party, 3);
+    trio_wait_all(party);
+}
+
+static void generation_follows_a_reset(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, reset_party);
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        trio.mesh[i].session_count = 6;
+        trio.mesh[i].connection_count = 3;
+    }
+    trio_run(&trio);
+}
+
+// alice's frames to bob are held, the generation is given up, a new one is made, and the held bytes
+// are let go: none of them is taken for the new generation's.
+static void black_hole_party(struct trio_party *party)
+{
+    trio_connect(party);
+    talk(party, 0);
+    trio_wait_all(party);
+    if (party->index == 0) {
+        inject(party, (struct uvea_sim_fault){.kind = UVEA_SIM_FAULT_STALL,
+                                              .from = 0,
+                                              .to = 1,
+                                              .at_byte = UVEA_SIM_NO_BYTE,
+                                              .for_ns = 12 * UVEA_SECOND});
+        for (uint32_t step = 1; step < 9; step++) {
+            trio_send(party, 0, UVEA_PEER_NEXT, step, 50);
+        }
+    }
+    if (party->index == 1) {
+        struct uvea_value value;
+        struct uvea_error_context context = {{0}};
+        enum uvea_error error =
+            uvea_link_recv(uvea_mesh_link(party->mesh, 0), UVEA_PEER_PREV, &value, &context);
+        TRIO_EXPECT(party->trio, error == UVEA_ERR_TIMEOUT);
+        uvea_mesh_abort(party->mesh, error, context.text);
+        TRIO_EXPECT(party->trio, uvea_mesh_failure(party->mesh, NULL) == UVEA_ERR_TIMEOUT);
+        recv_failing(party, UVEA_PEER_NEXT, UVEA_ERR_TIMEOUT, "alice, session 0", "no message");
+    } else {
+        TRIO_EXPECT(party->trio, wait_for_the_end(party, NULL) == UVEA_ERR_CLOSED);
+    }
+    reconnect(party);
+    TRIO_EXPECT(party->trio, uvea_mesh_session_id(party->mesh, 0) == 1);
+    talk(party, 100);
+    trio_sleep(party->rt, 20 * UVEA_SECOND);
+    talk(party, 101);
+    trio_wait_all(party);
+}
+
+static void stale_frames_are_never_consumed(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, black_hole_party);
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        trio.mesh[i].recv_ns_max = 2 * UVEA_SECOND;
+    }
+    trio_run(&trio);
+}
+
+static void partitioned_party(struct trio_party *party)
+{
+    reconnect(party);
+    TRIO_EXPECT(party->trio, uvea_mesh_session_id(party->mesh, 3) == 3);
+    talk(party, 0);
+    trio_wait_all(party);
+}
+
+static void partition_during_connect_heals(void **state)
+{
+    (void)state;
+    for (uint64_t start_ms = 0; start_ms < 4000; start_ms += 1000) {
+        struct trio trio;
+        trio_init(&trio, partitioned_party);
+        trio.sim_config.network.faults[0] =
+            (struct uvea_sim_fault){.kind = UVEA_SIM_FAULT_PARTITION,
+                                    .from = 1,
+                                    .at_byte = UVEA_SIM_NO_BYTE,
+                                    .at_ns = start_ms * UVEA_MS,
+                                    .for_ns = 8 * UVEA_SECOND};
+        trio.sim_config.network.fault_count = 1;
+        for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+            trio.mesh[i].session_count = 4;
+            trio.mesh[i].connection_count = 2;
+        }
+        trio_run(&trio);
+        assert_true(trio.outcome.time_ns < 60 * UVEA_SECOND);
+    }
+}
+
+// One party has counted a generation more than the others: they catch up.
+static void ahead_party(struct trio_party *party)
+{
+    if (party->index == 2) {
+        party->mesh->first_id = 4;
+    }
+    struct uvea_error_context context = {{0}};
+    enum uvea_error error = uvea_mesh_connect(party->mesh, &context);
+    TRIO_EXPECT(party->trio,
+                error == UVEA_ERR_PEER || error == UVEA_ERR_CLOSED || error == UVEA_ERR_RESET);
+    TRIO_EXPECT(party->trio, error != UVEA_ERR_PEER ||
+                                 trio_says(&context, "sessions are numbered from", "ours"));
+    reconnect(party);
+    TRIO_EXPECT(party->trio, uvea_mesh_session_id(party->mesh, 1) == 5);
+    talk(party, 0);
+    trio_wait_all(party);
+}
+
+static void session_numbers_are_brought_together(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct trio trio;
+        trio_init(&trio, ahead_party);
+        trio.sim_config.seed = seed;
+        for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+            trio.mesh[i].session_count = 4;
+            trio.mesh[i].connection_count = 2;
+        }
+        trio_run(&trio);
+    }
+}
+
+// ---- giving up
+
+static void lonely_party(struct trio_party *party)
+{
+    struct uvea_error_context context = {{0}};
+    uint64_t start_ns = uvea_rt_now_ns(party->rt);
+    enum uvea_error error = uvea_mesh_connect(party->mesh, &context);
+    TRIO_EXPECT(party->trio, error == UVEA_ERR_TIMEOUT);
+    TRIO_EXPECT(party->trio, uvea_rt_now_ns(party->rt) - start_ns == 20 * UVEA_SECOND);
+    TRIO_EXPECT(party->trio, trio_says(&context, "could not connect to alice, connection 0",
+                                       party->index == 2 ? "dialling p0:5000" : "p0:5000"));
+}
+
+static void absent_peer_is_named(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, NULL);
+    for (unsigned i = 1; i < UVEA_PARTY_COUNT; i++) {
+        trio.fn[i] = lonely_party;
+        trio.mesh[i].connect_ns_max = 20 * UVEA_SECOND;
+    }
+    trio_run(&trio);
+}
+
+static void waiting_party(struct trio_party *party)
+{
+    struct uvea_error_context context = {{0}};
+    enum uvea_error error = uvea_mesh_connect(party->mesh, &context);
+    TRIO_EXPECT(party->trio, error == UVEA_ERR_TIMEOUT);
+    TRIO_EXPECT(party->trio, trio_says(&context, "could not connect to bob", "it did not call"));
+}
+
+static void caller_that_never_came_is_named(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, NULL);
+    trio.fn[0] = waiting_party;
+    trio_run(&trio);
+}
+
+// A runtime that finds the address unusable.
+static enum uvea_error refuse_to_dial(struct uvea_rt *rt, const char *address,
+                                      struct uvea_stream **stream, uint64_t deadline_ns)
+{
+    (void)rt;
+    (void)address;
+    (void)stream;
+    (void)deadline_ns;
+    return UVEA_ERR_USAGE;
+}
+
+static void bad_address_party(struct trio_party *party)
+{
+    struct uvea_rt_ops ops = *party->rt->ops;
+    const struct uvea_rt_ops *usual = party->rt->ops;
+    ops.dial = refuse_to_dial;
+    party->rt->ops = &ops;
+    struct uvea_error_context context = {{0}};
+    uint64_t start_ns = uvea_rt_now_ns(party->rt);
+    enum uvea_error error = uvea_mesh_connect(party->mesh, &context);
+    party->rt->ops = usual;
+    TRIO_EXPECT(party->trio, error == UVEA_ERR_USAGE);
+    TRIO_EXPECT(party->trio, uvea_rt_now_ns(party->rt) - start_ns < 4 * UVEA_SECOND);
+    TRIO_EXPECT(party->trio, trio_says(&context, "could not connect to ", "dialling p"));
+}
+
+static void address_that_cannot_be_dialled_ends_it(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, NULL);
+    trio.fn[2] = bad_address_party;
+    trio_run(&trio);
+}
+
+static void shut_task(void *arg)
+{
+    struct trio_party *party = arg;
+    trio_sleep(party->rt, 4 * UVEA_SECOND);
+    uvea_mesh_shut(party->mesh);
+    uvea_mesh_shut(party->mesh);
+}
+
+static void shut_party(struct trio_party *party)
+{
+    struct uvea_task *task = NULL;
+    TRIO_EXPECT(party->trio, uvea_rt_spawn(party->rt, "shut", shut_task, party, &task) == UVEA_OK);
+    struct uvea_error_context context = {{0}};
+    uint64_t start_ns = uvea_rt_now_ns(party->rt);
+    TRIO_EXPECT(party->trio, uvea_mesh_connect(party->mesh, &context) == UVEA_ERR_CLOSED);
+    TRIO_EXPECT(party->trio, uvea_rt_now_ns(party->rt) - start_ns < 5 * UVEA_SECOND);
+    uvea_rt_join(party->rt, task);
+    TRIO_EXPECT(party->trio, uvea_mesh_connect(party->mesh, &context) == UVEA_ERR_CLOSED);
+    TRIO_EXPECT(party->trio, trio_says(&context, "has been shut", ""));
+}
+
+static void shut_ends_a_connect(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, NULL);
+    trio.fn[1] = trio.fn[2] = shut_party; // alice never comes
+    trio_run(&trio);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_frames_end_the_generation_by_name),
+        cmocka_unit_test(unknown_sessions_are_dropped),
+        cmocka_unit_test(receive_backlog_is_bounded),
+        cmocka_unit_test(send_queue_is_bounded),
+        cmocka_unit_test(strangers_are_refused_by_name),
+        cmocka_unit_test(silent_connectors_do_not_stall_real_ones),
+        cmocka_unit_test(newer_connection_replaces_older),
+        cmocka_unit_test(generation_follows_a_reset),
+        cmocka_unit_test(stale_frames_are_never_consumed),
+        cmocka_unit_test(partition_during_connect_heals),
+        cmocka_unit_test(session_numbers_are_brought_together),
+        cmocka_unit_test(absent_peer_is_named),
+        cmocka_unit_test(caller_that_never_came_is_named),
+        cmocka_unit_test(address_that_cannot_be_dialled_ends_it),
+        cmocka_unit_test(shut_ends_a_connect),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
