@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 // Characters of the text for `bytes` bytes, without a NUL.
-#define UVEA_BASE64_CHARS(bytes) (((bytes) + 2) / 3 * 4)
+#define UVEA_BASE64_CHARS(bytes) (((size_t)(bytes) + 2) / 3 * 4)
 
 // Decodes text that must hold exactly `bytes` bytes (at most 2^20). FORMAT: a character outside the
 // alphabet (its offset is named), padding in the wrong place, unused bits that are not zero, or

@@ -307,8 +307,9 @@ static enum uvea_error init_connections(struct uvea_generation *generation,
     for (size_t i = 0; i < connection_total(generation); i++) {
         struct uvea_connection *connection = &generation->connections[i];
         connection->generation = generation;
-        connection->side = i < generation->connection_count ? UVEA_PEER_NEXT : UVEA_PEER_PREV;
-        connection->id = (uint32_t)(i % generation->connection_count);
+        bool to_next = i < generation->connection_count;
+        connection->side = to_next ? UVEA_PEER_NEXT : UVEA_PEER_PREV;
+        connection->id = (uint32_t)(to_next ? i : i - generation->connection_count);
         connection->stream = streams[i];
     }
     for (size_t i = 0; i < connection_total(generation); i++) {

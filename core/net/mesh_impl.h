@@ -126,7 +126,7 @@ struct uvea_mesh {
 
 // ---- accept.c
 
-void uvea_mesh_accept_task(void *mesh);
+void uvea_mesh_accept_task(void *arg);
 
 // ---- gather.c
 

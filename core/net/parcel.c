@@ -3,7 +3,7 @@
 #include "core/base/mem.h"
 #include "core/net/mesh.h"
 
-_Static_assert(sizeof(struct uvea_parcel) + 64 /* least buffer */ + 2 * 64 /* alignment */ <=
+_Static_assert(sizeof(struct uvea_parcel) + 64 /* least buffer */ + 128 /* alignment, twice */ <=
                    UVEA_MESH_FRAME_OVERHEAD_BYTES,
                "the price of a parcel covers its bookkeeping");
 

@@ -3,7 +3,8 @@
 #
 # A finding is "file:line: [rule] sentence". Bans look at code only: comments and the contents of
 # strings are blanked first. The rules for text (unfinished work, machine paths) look at whole lines
-# and are the only ones for files that are not C.
+# and are the only ones for files that are not C. A file that is included several times over, without
+# guard and not to be compiled alone, ends in .inc.
 
 BEGIN {
     function_lines_max = 80
@@ -206,7 +207,7 @@ FNR == 1 {
 
 {
     check_text($0)
-    if (file !~ /\.[ch]$/) { next }
+    if (file !~ /\.([ch]|inc)$/) { next }
     code = strip($0)
     last_file = file
     last_name = FILENAME
