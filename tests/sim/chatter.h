@@ -80,12 +80,14 @@ static bool chatter_round(struct chatter_party *party, struct uvea_stream *strea
     for (uint32_t i = 0; i < len; i++) {
         sum += bytes[4 + i];
     }
-    if (uvea_rt_write(party->rt, stream, bytes, 4, UVEA_NEVER) != UVEA_OK ||
-        uvea_rt_write(party->rt, stream, bytes + 4, len, UVEA_NEVER) != UVEA_OK) {
-        return false;
-    }
     uint64_t deadline_ns = uvea_rt_deadline_ns(party->rt, 40 * UVEA_MS);
-    enum uvea_error error = uvea_rt_read_exact(party->rt, stream, word, sizeof(word), deadline_ns);
+    enum uvea_error error = uvea_rt_write(party->rt, stream, bytes, 4, deadline_ns);
+    if (error == UVEA_OK) {
+        error = uvea_rt_write(party->rt, stream, bytes + 4, len, deadline_ns);
+    }
+    if (error == UVEA_OK) {
+        error = uvea_rt_read_exact(party->rt, stream, word, sizeof(word), deadline_ns);
+    }
     if (error == UVEA_ERR_TIMEOUT) {
         party->timeouts++;
     }

@@ -1,8 +1,4 @@
-#include "sim/runtime/random.h"
 #include "tests/sim/chatter.h"
-
-#include <stdlib.h>
-#include <unistd.h>
 
 // Of seed 1. The same on every compiler, optimisation level and run; it changes only with the
 // simulator's own behaviour, and then on purpose.
@@ -55,10 +51,91 @@ static void test_golden_hash(void **state)
     assert_string_equal(text, golden_hash);
 }
 
+static void test_two_runs_in_one_process_are_equal(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 2; seed < 6; seed++) {
+        struct uvea_sim_record_list list = {0};
+        struct uvea_sim_difference difference;
+        struct uvea_sim_outcome first = run_chatter(seed, &list, NULL, NULL);
+        struct uvea_sim_outcome second = run_chatter(seed, NULL, &list, &difference);
+        assert_false(difference.found);
+        assert_false(list.cut);
+        assert_int_equal(list.count, first.events);
+        assert_memory_equal(first.hash, second.hash, sizeof(first.hash));
+        assert_int_equal(first.steps, second.steps);
+        assert_int_equal(first.time_ns, second.time_ns);
+        uvea_sim_record_list_deinit(&list);
+    }
+}
+
+static void test_the_first_difference_is_found(void **state)
+{
+    (void)state;
+    struct uvea_sim_record_list list = {0};
+    struct uvea_sim_difference difference;
+    struct uvea_sim_outcome outcome = run_chatter(3, &list, NULL, NULL);
+
+    size_t changed = list.count / 2;
+    list.records[changed].amount++;
+    (void)run_chatter(3, NULL, &list, &difference);
+    assert_true(difference.found && difference.has_expected && difference.has_got);
+    assert_int_equal(difference.index, changed);
+    assert_int_equal(difference.expected.amount, difference.got.amount + 1);
+    assert_int_equal(difference.expected.time_ns, difference.got.time_ns);
+    list.records[changed].amount--;
+
+    list.count--; // the earlier run was shorter by one event
+    (void)run_chatter(3, NULL, &list, &difference);
+    assert_true(difference.found && difference.has_got && !difference.has_expected);
+    assert_int_equal(difference.index, outcome.events - 1);
+    list.cut = true; // its rest is not known
+    (void)run_chatter(3, NULL, &list, &difference);
+    assert_false(difference.found);
+    list.cut = false;
+    list.count++;
+
+    (void)run_chatter(4, NULL, &list, &difference); // another seed
+    assert_true(difference.found && difference.index < 100);
+    uvea_sim_record_list_deinit(&list);
+}
+
+static void test_a_missing_tail_is_a_difference(void **state)
+{
+    (void)state;
+    struct uvea_sim_record_list list = {0};
+    struct uvea_sim_difference difference;
+    struct uvea_sim_outcome outcome = run_chatter(3, &list, NULL, NULL);
+    list.records[list.count] = list.records[0]; // the earlier run was longer by one event
+    assert_true(list.count < list.capacity);
+    list.count++;
+    (void)run_chatter(3, NULL, &list, &difference);
+    assert_true(difference.found && difference.has_expected && !difference.has_got);
+    assert_int_equal(difference.index, outcome.events);
+    uvea_sim_record_list_deinit(&list);
+}
+
+static void test_seeds_give_different_hashes(void **state)
+{
+    (void)state;
+    uint8_t hashes[8][UVEA_SIM_HASH_BYTES];
+    for (unsigned i = 0; i < UVEA_COUNT_OF(hashes); i++) {
+        struct uvea_sim_outcome outcome = run_chatter(10 + i, NULL, NULL, NULL);
+        memcpy(hashes[i], outcome.hash, sizeof(hashes[i]));
+        for (unsigned j = 0; j < i; j++) {
+            assert_memory_not_equal(hashes[i], hashes[j], sizeof(hashes[i]));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_hash),
+        cmocka_unit_test(test_two_runs_in_one_process_are_equal),
+        cmocka_unit_test(test_the_first_difference_is_found),
+        cmocka_unit_test(test_a_missing_tail_is_a_difference),
+        cmocka_unit_test(test_seeds_give_different_hashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
