@@ -5,8 +5,8 @@
 #include "core/mpc/temp.h"
 
 #define WIDTH 16
-#include "core/mpc/inject_template.h"
+#include "core/mpc/inject.inc"
 #define WIDTH 32
-#include "core/mpc/inject_template.h"
+#include "core/mpc/inject.inc"
 #define WIDTH 64
-#include "core/mpc/inject_template.h"
+#include "core/mpc/inject.inc"

@@ -9,15 +9,15 @@
 
 #define WIDTH 16
 #define SLICE uvea_mpc_slice_u16
-#include "core/mpc/msb_template.h"
+#include "core/mpc/msb.inc"
 #undef SLICE
 #define WIDTH 32
 #define SLICE uvea_mpc_slice_u32
-#include "core/mpc/msb_template.h"
+#include "core/mpc/msb.inc"
 #undef SLICE
 #define WIDTH 48
 #define SLICE uvea_mpc_slice_u64
-#include "core/mpc/msb_template.h"
+#include "core/mpc/msb.inc"
 #undef SLICE
 
 enum { TOP = 31 };
@@ -27,7 +27,7 @@ static enum uvea_error full_adder(struct uvea_session *session, const struct uve
                                   struct uvea_planes *sum, struct uvea_planes *carries,
                                   struct uvea_planes *carry)
 {
-    UVEA_TRY(uvea_mpc_take_slices_u32(session, x, sum));
+    UVEA_TRY(take_slices_u32(session, x, sum));
     UVEA_TRY(uvea_mpc_take_planes(session, TOP, sum->words, carries));
     UVEA_TRY(uvea_mpc_take_planes(session, 1, sum->words, carry));
     struct uvea_planes below = uvea_planes_at(sum, 0, TOP);

@@ -5,10 +5,10 @@
 #include "core/mpc/temp.h"
 
 #define WIDTH 16
-#include "core/mpc/ring_template.h"
+#include "core/mpc/ring.inc"
 #define WIDTH 32
-#include "core/mpc/ring_template.h"
+#include "core/mpc/ring.inc"
 #define WIDTH 48
-#include "core/mpc/ring_template.h"
+#include "core/mpc/ring.inc"
 #define WIDTH 64
-#include "core/mpc/ring_template.h"
+#include "core/mpc/ring.inc"

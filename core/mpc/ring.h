@@ -24,6 +24,7 @@
 #include "core/mpc/session.h"
 #include "core/mpc/share.h"
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types and names, which cannot have them
 #define UVEA_MPC_RING(ring, type, share)                                                           \
     void uvea_mpc_add_##ring(const share *x, const share *y, share *out);                          \
     void uvea_mpc_sub_##ring(const share *x, const share *y, share *out);                          \
@@ -39,6 +40,7 @@
                                                          const share *x, type *out);               \
     UVEA_MUST_USE enum uvea_error uvea_mpc_reveal_additive_##ring(                                 \
         struct uvea_session *session, const type *terms, size_t count, type *out);
+// NOLINTEND(bugprone-macro-parentheses)
 
 UVEA_MPC_RING(u16, uint16_t, struct uvea_share16)
 UVEA_MPC_RING(u32, uint32_t, struct uvea_share32)

@@ -16,10 +16,8 @@
 
 // ---- 6.16: n = 70, components by formula
 
-enum {
-    N = 70,
-    W = 2,
-};
+#define N ((size_t)70)
+#define W ((size_t)2)
 
 static uint64_t component(unsigned p, size_t j, uint64_t off)
 {

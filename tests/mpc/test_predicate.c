@@ -277,7 +277,7 @@ static void every_length_and_role(void **state)
         struct trio trio;
         trio_open(&trio, id == 1 ? UVEA_PRF_CHACHA8 : UVEA_PRF_AES128, id);
         for (size_t i = 0; i < UVEA_COUNT_OF(test_lengths); i++) {
-            random_comparisons(of, test_lengths[i], 10 * id + i);
+            random_comparisons(of, test_lengths[i], UINT64_C(10) * id + i);
             run_scan(&trio, of, test_lengths[i], i);
         }
         // And down again with the buffers of the largest.
