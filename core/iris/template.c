@@ -10,7 +10,7 @@
 
 enum {
     PLANE_BYTES = UVEA_IRIS_BITS / 8,
-    PLANE_BYTES_256 = 2048, // 16 x 256 x 2 x 2 bits, the other size open-iris produces
+    PLANE_CHARS_256 = UVEA_BASE64_CHARS(2048), // 16 x 256, the other size open-iris produces
     HALF_COLUMNS = UVEA_IRIS_COLUMNS / 2,
     COLUMN_BITS = 4, // two wavelets, real and imaginary
     COLUMNS_PER_WORD = 64 / COLUMN_BITS,
@@ -38,7 +38,7 @@ enum uvea_error uvea_iris_decode_plane(const char *text, size_t len,
 {
     // The size is the likeliest mistake and deserves a sentence that knows about templates.
     if (len != UVEA_IRIS_BASE64_CHARS) {
-        bool is_256 = len == UVEA_BASE64_CHARS(PLANE_BYTES_256);
+        bool is_256 = len == PLANE_CHARS_256;
         return uvea_error_set(context, UVEA_ERR_FORMAT,
                               "%zu base64 characters%s, but a 16 x 200 template has %d (%d bytes)",
                               len, is_256 ? " (2048 bytes, as of a 16 x 256 template)" : "",

@@ -27,8 +27,10 @@ void sample_template(struct sample_rng *rng, struct uvea_template *out)
 {
     for (size_t i = 0; i < UVEA_IRIS_WORDS; i++) {
         out->code[i] = sample_next(rng);
-        uint64_t valid = sample_next(rng) | sample_next(rng) | sample_next(rng);
-        valid &= UINT64_C(0x5555555555555555);
+        uint64_t valid = 0;
+        for (unsigned j = 0; j < 3; j++) {
+            valid |= sample_next(rng) & UINT64_C(0x5555555555555555);
+        }
         out->mask[i] = valid | valid << 1;
     }
 }

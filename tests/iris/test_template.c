@@ -34,8 +34,9 @@ static void test_golden_word(void **unused)
 {
     (void)unused;
     char text[UVEA_IRIS_BASE64_CHARS + 1];
+    static const char golden[11] = "2om6m4m6gBM"; // da 89 ba 9b 89 ba 80 13
     zero_text(text);
-    memcpy(text, "2om6m4m6gBM", 11); // da 89 ba 9b 89 ba 80 13
+    memcpy(text, golden, sizeof(golden));
     uint64_t plane[UVEA_IRIS_WORDS];
     assert_int_equal(uvea_iris_decode_plane(text, strlen(text), plane, NULL), UVEA_OK);
     assert_true(plane[0] == UINT64_C(0xc8015d91d95d915b));

@@ -39,8 +39,8 @@ static void test_stale_buffer(void **unused)
     assert_non_null(query);
     assert_non_null(record);
     struct sample_rng rng = {2};
-    ring_sample_fill(&rng, query->code, UVEA_CODE_CHUNKS * UVEA_PADDED_CHUNK);
-    ring_sample_fill(&rng, query->mask, UVEA_MASK_CHUNKS * UVEA_PADDED_CHUNK);
+    ring_sample_fill(&rng, query->code, RING_SAMPLE_CODE);
+    ring_sample_fill(&rng, query->mask, RING_SAMPLE_MASK);
     ring_sample_fill(&rng, record, UVEA_RECORD_COEFFICIENTS);
     const uint16_t *records[RECORDS] = {record, record};
     uint16_t scores[3][RECORDS * UVEA_SCORES_PER_RECORD];

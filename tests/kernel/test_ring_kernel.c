@@ -16,9 +16,8 @@ static void assert_scores(const struct uvea_template *query, const struct uvea_t
         int code;
         int mask;
         sample_scores(query, record, rotation, &code, &mask);
-        size_t index = (size_t)(rotation + UVEA_ROTATION_MAX);
-        assert_int_equal((int16_t)sums[2 * index], code);
-        assert_int_equal(sums[2 * index + 1], mask);
+        assert_int_equal((int16_t)sums[ring_sample_code_at(rotation)], code);
+        assert_int_equal(sums[ring_sample_mask_at(rotation)], mask);
     }
 }
 
@@ -54,8 +53,8 @@ static void test_self(void **unused)
     assert_scores(&query, &query);
     uint16_t sums[UVEA_SCORES_PER_RECORD];
     ring_sample_sums(&query, &query, sums);
-    assert_int_equal(sums[30], 12800);
-    assert_int_equal(sums[31], 6400);
+    assert_int_equal(sums[ring_sample_code_at(0)], 12800);
+    assert_int_equal(sums[ring_sample_mask_at(0)], 6400);
 }
 
 static void test_opposite(void **unused)
@@ -72,7 +71,7 @@ static void test_opposite(void **unused)
     assert_scores(&query, &record);
     uint16_t sums[UVEA_SCORES_PER_RECORD];
     ring_sample_sums(&query, &record, sums);
-    assert_int_equal((int16_t)sums[30], -12800);
+    assert_int_equal((int16_t)sums[ring_sample_code_at(0)], -12800);
 }
 
 static void test_no_overlap(void **unused)
@@ -124,12 +123,12 @@ static void test_rotation_of_the_query(void **unused)
     unsigned common;
     sample_distance(&record, &record, &different, &common);
     ring_sample_sums(&query, &record, sums);
-    assert_int_equal(sums[60], common);
-    assert_int_equal(2 * sums[61], common);
+    assert_int_equal(sums[ring_sample_code_at(15)], common);
+    assert_int_equal(2 * sums[ring_sample_mask_at(15)], common);
     uvea_iris_rotate(&record, 4, &query);
     ring_sample_sums(&query, &record, sums);
-    assert_int_equal(sums[2 * (15 - 4)], common);
-    assert_int_equal(2 * sums[2 * (15 - 4) + 1], common);
+    assert_int_equal(sums[ring_sample_code_at(-4)], common);
+    assert_int_equal(2 * sums[ring_sample_mask_at(-4)], common);
 }
 
 static void test_mirrored_query(void **unused)
@@ -154,15 +153,15 @@ static void test_prepared_query(void **unused)
     struct uvea_ring_query *query = uvea_mem_alloc(1, sizeof(*query));
     assert_non_null(share);
     assert_non_null(query);
-    memcpy(share + 2 * 800 + 792, element, sizeof(element)); // row 2, column 198
+    memcpy(share + 2392, element, sizeof(element)); // row 2, column 198
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         memset(query, 0x5A, sizeof(*query));
         uvea_ring_query_prepare(uvea_party_at(party), share, share, query);
-        for (size_t i = 0; i < UVEA_CODE_CHUNKS * UVEA_PADDED_CHUNK; i++) {
+        for (size_t i = 0; i < RING_SAMPLE_CODE; i++) {
             // Once in the middle of the row and once 800 before it, in the left end.
             bool here = i / 920 == 2 && (i % 920 / 4 == 213 || i % 920 / 4 == 13);
             assert_int_equal(query->code[i], here ? golden[party][i % 4] : 0);
-            if (i < UVEA_MASK_CHUNKS * UVEA_PADDED_CHUNK) {
+            if (i < RING_SAMPLE_MASK) {
                 assert_int_equal(query->mask[i], query->code[i]);
             }
         }
@@ -171,14 +170,14 @@ static void test_prepared_query(void **unused)
     uvea_mem_free(share);
 }
 
-enum { DISTINCT = 7, COUNT_MAX = 130 };
+enum { DISTINCT = 7, COUNT_MAX = 130, SCORES_MAX = (COUNT_MAX + 1) * UVEA_SCORES_PER_RECORD };
 
 struct raw {
     struct uvea_ring_query query;
     uint16_t record[DISTINCT][UVEA_RECORD_COEFFICIENTS];
     uint16_t want[DISTINCT][UVEA_SCORES_PER_RECORD];
     const uint16_t *records[COUNT_MAX];
-    uint16_t scores[(COUNT_MAX + 1) * UVEA_SCORES_PER_RECORD];
+    uint16_t scores[SCORES_MAX];
 };
 
 static uint16_t plain_dot(const uint16_t *padded, const uint16_t *row, size_t chunks,
@@ -236,8 +235,7 @@ static void test_record_counts(void **unused)
             assert_memory_equal(raw->scores + record * UVEA_SCORES_PER_RECORD, raw->want[which],
                                 sizeof(raw->want[which]));
         }
-        for (size_t j = counts[i] * UVEA_SCORES_PER_RECORD;
-             j < (COUNT_MAX + 1) * UVEA_SCORES_PER_RECORD; j++) {
+        for (size_t j = counts[i] * UVEA_SCORES_PER_RECORD; j < SCORES_MAX; j++) {
             assert_int_equal(raw->scores[j], 0xA5A5);
         }
     }
@@ -256,8 +254,8 @@ static void test_public_pair(void **unused)
     // 1577 of 3278 differ when the second record is rotated left by 9.
     uint16_t sums[UVEA_SCORES_PER_RECORD];
     ring_sample_sums(&pair[1], &pair[0], sums);
-    assert_int_equal((int16_t)sums[2 * (15 - 9)], 3278 - 2 * 1577);
-    assert_int_equal(sums[2 * (15 - 9) + 1], 3278 / 2);
+    assert_int_equal((int16_t)sums[ring_sample_code_at(-9)], 3278 - 2 * 1577);
+    assert_int_equal(sums[ring_sample_mask_at(-9)], 3278 / 2);
 }
 
 int main(void)
