@@ -24,7 +24,7 @@ static void random_template(struct uvea_chacha *rng, struct uvea_template *out)
         out->mask[i] = UINT64_MAX;
     }
     for (size_t i = 0; i < UVEA_IRIS_BITS / 20; i++) {
-        const size_t real = 2 * (uvea_chacha_next_u32(rng) % (UVEA_IRIS_BITS / 2));
+        const size_t real = 2 * (size_t)(uvea_chacha_next_u32(rng) % (UVEA_IRIS_BITS / 2));
         if (get_bit(out->mask, real)) {
             toggle_bit(out->mask, real);
             toggle_bit(out->mask, real + 1);
@@ -110,7 +110,9 @@ static void search_eye(const struct uvea_template_pair *database, const uint32_t
 
     out->candidates = uvea_mem_alloc(count, sizeof(*out->candidates));
     out->distances = uvea_mem_alloc(count * UVEA_ROTATION_COUNT, sizeof(*out->distances));
-    assert_true(rotated != NULL && out->candidates != NULL && out->distances != NULL);
+    assert_non_null(rotated);
+    assert_non_null(out->candidates);
+    assert_non_null(out->distances);
     rotate_all(query, rotated);
     for (size_t i = 0; i < count; i++) {
         struct uvea_candidate candidate = {.index = indices[i]};

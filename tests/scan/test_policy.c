@@ -75,10 +75,10 @@ struct decision_case {
     struct eye eye[UVEA_ORIENTATION_COUNT][UVEA_EYE_COUNT];
     uint32_t luc[LIST_MAX];
     size_t luc_count;
-    bool skip;
-    enum uvea_decision decision;
-    bool attack;
     uint32_t full[UVEA_ORIENTATION_COUNT][LIST_MAX]; // serials, ends with 0
+    enum uvea_decision decision;
+    bool skip;
+    bool attack;
 };
 
 #define HIT(index)                                                                                 \
@@ -107,43 +107,43 @@ struct decision_case {
 // clang-format off
 static const struct decision_case decision_cases[] = {
     {"nothing found",
-     {{NONE, NONE}, {NONE, NONE}}, {0}, 0, false, INSERT, false, {{0}, {0}}},
+     {{NONE, NONE}, {NONE, NONE}}, {0}, 0, {{0}, {0}}, INSERT, false, false},
     {"nothing found, not to be kept",
-     {{NONE, NONE}, {NONE, NONE}}, {0}, 0, true, SKIPPED, false, {{0}, {0}}},
+     {{NONE, NONE}, {NONE, NONE}}, {0}, 0, {{0}, {0}}, SKIPPED, true, false},
     {"both eyes",
-     {{EYE(HIT(3)), EYE(HIT(3))}, {NONE, NONE}}, {0}, 0, false, NO_MUTATION, false, {{4}, {0}}},
+     {{EYE(HIT(3)), EYE(HIT(3))}, {NONE, NONE}}, {0}, 0, {{4}, {0}}, NO_MUTATION, false, false},
     {"both eyes, asked to skip",
-     {{EYE(HIT(3)), EYE(HIT(3))}, {NONE, NONE}}, {0}, 0, true, NO_MUTATION, false, {{4}, {0}}},
+     {{EYE(HIT(3)), EYE(HIT(3))}, {NONE, NONE}}, {0}, 0, {{4}, {0}}, NO_MUTATION, true, false},
     {"left eye only",
-     {{EYE(HIT(3)), NONE}, {NONE, NONE}}, {0}, 0, false, INSERT, false, {{0}, {0}}},
+     {{EYE(HIT(3)), NONE}, {NONE, NONE}}, {0}, 0, {{0}, {0}}, INSERT, false, false},
     {"each eye of another record",
-     {{EYE(HIT(3)), EYE(HIT(4))}, {NONE, NONE}}, {0}, 0, false, INSERT, false, {{0}, {0}}},
+     {{EYE(HIT(3)), EYE(HIT(4))}, {NONE, NONE}}, {0}, 0, {{0}, {0}}, INSERT, false, false},
     {"second eye anonymous only",
-     {{EYE(HIT(3)), EYE(NEAR(3))}, {NONE, NONE}}, {0}, 0, false, INSERT, false, {{0}, {0}}},
+     {{EYE(HIT(3)), EYE(NEAR(3))}, {NONE, NONE}}, {0}, 0, {{0}, {0}}, INSERT, false, false},
     {"several, with near ones between",
-     {{EYE(HIT(0), NEAR(1), HIT(2), HIT(5)), EYE(HIT(0), HIT(1), NEAR(2), HIT(5))}, {NONE, NONE}}, {0}, 0, false, NO_MUTATION, false, {{1, 6}, {0}}},
+     {{EYE(HIT(0), NEAR(1), HIT(2), HIT(5)), EYE(HIT(0), HIT(1), NEAR(2), HIT(5))}, {NONE, NONE}}, {0}, 0, {{1, 6}, {0}}, NO_MUTATION, false, false},
     {"left eye of a LUC record",
-     {{EYE(HIT(3)), NONE}, {NONE, NONE}}, {2, 3}, 2, false, NO_MUTATION, false, {{4}, {0}}},
+     {{EYE(HIT(3)), NONE}, {NONE, NONE}}, {2, 3}, 2, {{4}, {0}}, NO_MUTATION, false, false},
     {"right eye of a LUC record",
-     {{NONE, EYE(HIT(3))}, {NONE, NONE}}, {3}, 1, false, NO_MUTATION, false, {{4}, {0}}},
+     {{NONE, EYE(HIT(3))}, {NONE, NONE}}, {3}, 1, {{4}, {0}}, NO_MUTATION, false, false},
     {"LUC record only near",
-     {{EYE(NEAR(3)), EYE(NEAR(3))}, {NONE, NONE}}, {3}, 1, false, INSERT, false, {{0}, {0}}},
+     {{EYE(NEAR(3)), EYE(NEAR(3))}, {NONE, NONE}}, {3}, 1, {{0}, {0}}, INSERT, false, false},
     {"LUC names another record",
-     {{EYE(HIT(3)), NONE}, {NONE, NONE}}, {2, 4}, 2, false, INSERT, false, {{0}, {0}}},
+     {{EYE(HIT(3)), NONE}, {NONE, NONE}}, {2, 4}, 2, {{0}, {0}}, INSERT, false, false},
     {"search and LUC together, each once",
-     {{EYE(HIT(1), HIT(3)), EYE(HIT(1), HIT(6))}, {NONE, NONE}}, {1, 6}, 2, false, NO_MUTATION, false, {{2, 7}, {0}}},
+     {{EYE(HIT(1), HIT(3)), EYE(HIT(1), HIT(6))}, {NONE, NONE}}, {1, 6}, 2, {{2, 7}, {0}}, NO_MUTATION, false, false},
     {"mirrored face",
-     {{NONE, NONE}, {EYE(HIT(2)), EYE(HIT(2))}}, {0}, 0, false, NO_MUTATION, true, {{0}, {3}}},
+     {{NONE, NONE}, {EYE(HIT(2)), EYE(HIT(2))}}, {0}, 0, {{0}, {3}}, NO_MUTATION, false, true},
     {"mirrored face, asked to skip",
-     {{NONE, NONE}, {EYE(HIT(2)), EYE(HIT(2))}}, {0}, 0, true, NO_MUTATION, true, {{0}, {3}}},
+     {{NONE, NONE}, {EYE(HIT(2)), EYE(HIT(2))}}, {0}, 0, {{0}, {3}}, NO_MUTATION, true, true},
     {"mirrored and straight",
-     {{EYE(HIT(2)), EYE(HIT(2))}, {EYE(HIT(2), HIT(3)), EYE(HIT(2), HIT(3))}}, {0}, 0, false, NO_MUTATION, false, {{3}, {3, 4}}},
+     {{EYE(HIT(2)), EYE(HIT(2))}, {EYE(HIT(2), HIT(3)), EYE(HIT(2), HIT(3))}}, {0}, 0, {{3}, {3, 4}}, NO_MUTATION, false, false},
     {"mirrored one eye",
-     {{NONE, NONE}, {EYE(HIT(2)), NONE}}, {0}, 0, false, INSERT, false, {{0}, {0}}},
+     {{NONE, NONE}, {EYE(HIT(2)), NONE}}, {0}, 0, {{0}, {0}}, INSERT, false, false},
     {"mirrored one eye of a LUC record",
-     {{EYE(HIT(5)), NONE}, {EYE(HIT(2)), NONE}}, {2}, 1, false, NO_MUTATION, true, {{0}, {3}}},
+     {{EYE(HIT(5)), NONE}, {EYE(HIT(2)), NONE}}, {2}, 1, {{0}, {3}}, NO_MUTATION, false, true},
     {"last record there can be",
-     {{EYE(HIT(UINT32_MAX - 1)), EYE(HIT(UINT32_MAX - 1))}, {NONE, NONE}}, {0}, 0, false, NO_MUTATION, false, {{UINT32_MAX}, {0}}},
+     {{EYE(HIT(UINT32_MAX - 1)), EYE(HIT(UINT32_MAX - 1))}, {NONE, NONE}}, {0}, 0, {{UINT32_MAX}, {0}}, NO_MUTATION, false, false},
 };
 // clang-format on
 
@@ -268,21 +268,21 @@ struct supermatch_case {
     size_t hits;
     enum uvea_orientation way;
     enum uvea_eye eye;
-    bool partial_results;
     uint32_t limit;
+    bool partial_results;
     bool saturated;
 };
 
 static const struct supermatch_case supermatch_cases[] = {
-    {4000, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, true, 4000, false},
-    {4001, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, true, 4000, true},
-    {4001, UVEA_ORIENTATION_NORMAL, UVEA_EYE_RIGHT, true, 4000, true},
-    {4001, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, false, 4000, false},
-    {4001, UVEA_ORIENTATION_MIRROR, UVEA_EYE_RIGHT, true, 4000, true},
-    {4001, UVEA_ORIENTATION_MIRROR, UVEA_EYE_LEFT, false, 4000, false},
-    {3, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, true, 3, false},
-    {4, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, true, 3, true},
-    {0, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, true, 0, false},
+    {4000, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, 4000, true, false},
+    {4001, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, 4000, true, true},
+    {4001, UVEA_ORIENTATION_NORMAL, UVEA_EYE_RIGHT, 4000, true, true},
+    {4001, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, 4000, false, false},
+    {4001, UVEA_ORIENTATION_MIRROR, UVEA_EYE_RIGHT, 4000, true, true},
+    {4001, UVEA_ORIENTATION_MIRROR, UVEA_EYE_LEFT, 4000, false, false},
+    {3, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, 3, true, false},
+    {4, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, 3, true, true},
+    {0, UVEA_ORIENTATION_NORMAL, UVEA_EYE_LEFT, 0, true, false},
 };
 
 static void too_many_matches_on_an_eye_are_a_match(void **state)

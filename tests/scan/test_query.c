@@ -42,6 +42,7 @@ static int tear_down(void **state)
 static struct fixture_score combined_score(struct space *space, enum uvea_orientation way,
                                            enum uvea_eye eye)
 {
+    const size_t unrotated = 2 * (size_t)UVEA_ROTATION_MAX;
     uint16_t code = 0;
     uint16_t mask = 0;
 
@@ -53,8 +54,8 @@ static struct fixture_score combined_score(struct space *space, enum uvea_orient
                UVEA_MASK_COEFFICIENTS * sizeof(share->mask[0]));
         uvea_ring_kernel_portable.scores(&space->query[i].eye[way][eye], &record, 1,
                                          space->scores[i]);
-        code = (uint16_t)(code + space->scores[i][2 * UVEA_ROTATION_MAX]);
-        mask = (uint16_t)(mask + space->scores[i][2 * UVEA_ROTATION_MAX + 1]);
+        code = (uint16_t)(code + space->scores[i][unrotated]);
+        mask = (uint16_t)(mask + space->scores[i][unrotated + 1]);
     }
     return (struct fixture_score){(int16_t)code, 2 * (int32_t)mask};
 }

@@ -130,9 +130,7 @@ static int set_up(void **state)
     struct trio_world *world = uvea_mem_alloc(1, sizeof(*world));
     uint32_t index;
 
-    if (world == NULL) {
-        return -1;
-    }
+    assert_non_null(world);
     uvea_chacha_init_seeded(&world->rng, 77);
     uvea_sim_config_init(&world->sim_config);
     for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
@@ -482,7 +480,7 @@ static void broken_connections_stop_all_three(void **state)
             .connection = UVEA_SIM_ANY_CONNECTION,
             .at_byte = at_byte[f],
         };
-        void *fresh;
+        void *fresh = NULL;
         assert_int_equal(set_up(&fresh), 0);
         struct trio_world *broken = fresh;
         write_script(broken);
