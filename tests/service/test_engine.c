@@ -365,6 +365,26 @@ static void unequal_databases_are_found(void **state)
     }
 }
 
+// The records agree, so everything goes well until the checksums are compared after the insertion.
+static void a_state_that_differs_is_found_after_the_insertion(void **state)
+{
+    struct bench *bench = *state;
+    struct cluster_outcome outcomes[UVEA_PARTY_COUNT];
+    struct uvea_template_pair pair;
+    struct uvea_chacha rng;
+
+    uvea_chacha_init_seeded(&rng, 6);
+    fixture_pair(&rng, &pair);
+    share_request(bench, &rng, &pair);
+    bench->resident[1].checksum ^= 1;
+    cluster_try(&bench->cluster, process, bench, outcomes);
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        assert_int_equal(outcomes[i].error, UVEA_ERR_STATE);
+        assert_non_null(strstr(outcomes[i].context.text, "another state"));
+        assert_int_equal(bench->resident[i].count, 1);
+    }
+}
+
 #define BENCH_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -379,6 +399,7 @@ int main(void)
         BENCH_TEST(disagreement_stops_a_request_before_it_inserts_or_answers),
         BENCH_TEST(a_full_database_stops_all_parties_by_name),
         BENCH_TEST(unequal_databases_are_found),
+        BENCH_TEST(a_state_that_differs_is_found_after_the_insertion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
