@@ -1,0 +1,230 @@
+#include "sim/scenario/raw.h"
+
+#include "sim/scenario/position.h"
+
+#include <cyaml/cyaml.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OPTIONAL (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
+#define TEXT(key, type, member)                                                                    \
+    CYAML_FIELD_STRING_PTR(key, OPTIONAL, type, member, 0, CYAML_UNLIMITED)
+
+static const cyaml_schema_value_t text_value = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED),
+};
+
+static const cyaml_schema_field_t expect_fields[] = {
+    TEXT("match", struct uvea_raw_expect, match),
+    TEXT("mirror_attack", struct uvea_raw_expect, mirror_attack),
+    TEXT("serial", struct uvea_raw_expect, serial),
+    CYAML_FIELD_SEQUENCE("matched", OPTIONAL, struct uvea_raw_expect, matched, &text_value, 0,
+                         CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("anonymous", OPTIONAL, struct uvea_raw_expect, anonymous, &text_value, 0,
+                         CYAML_UNLIMITED),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t request_fields[] = {
+    CYAML_FIELD_STRING_PTR("kind", CYAML_FLAG_POINTER, struct uvea_raw_request, kind, 0,
+                           CYAML_UNLIMITED),
+    TEXT("of", struct uvea_raw_request, of),
+    TEXT("by", struct uvea_raw_request, by),
+    TEXT("bits", struct uvea_raw_request, bits),
+    TEXT("index", struct uvea_raw_request, index),
+    TEXT("eyes", struct uvea_raw_request, eyes),
+    TEXT("threshold", struct uvea_raw_request, threshold),
+    TEXT("place", struct uvea_raw_request, place),
+    TEXT("skip_persistence", struct uvea_raw_request, skip_persistence),
+    TEXT("mirror_detection", struct uvea_raw_request, mirror_detection),
+    TEXT("repeat", struct uvea_raw_request, repeat),
+    CYAML_FIELD_SEQUENCE("or_rule", OPTIONAL, struct uvea_raw_request, or_rule, &text_value, 0,
+                         CYAML_UNLIMITED),
+    CYAML_FIELD_MAPPING_PTR("expect", OPTIONAL, struct uvea_raw_request, expect, expect_fields),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t request_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct uvea_raw_request, request_fields),
+};
+
+static const cyaml_schema_field_t fault_fields[] = {
+    CYAML_FIELD_STRING_PTR("kind", CYAML_FLAG_POINTER, struct uvea_raw_fault, kind, 0,
+                           CYAML_UNLIMITED),
+    TEXT("from", struct uvea_raw_fault, from),
+    TEXT("to", struct uvea_raw_fault, to),
+    TEXT("at_ms", struct uvea_raw_fault, at_ms),
+    TEXT("for_ms", struct uvea_raw_fault, for_ms),
+    TEXT("at_byte", struct uvea_raw_fault, at_byte),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t fault_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct uvea_raw_fault, fault_fields),
+};
+
+enum {
+    EXTRA_FIELDS = 16, // fields of a mapping that are not options
+    MAPPING_FIELDS_MAX = UVEA_OPTION_COUNT + EXTRA_FIELDS,
+};
+
+// The option part of the schema is built from the option table.
+struct schema {
+    cyaml_schema_field_t root[MAPPING_FIELDS_MAX];
+    cyaml_schema_field_t templates[MAPPING_FIELDS_MAX];
+#define SECTION_SCHEMA(name) cyaml_schema_field_t name[MAPPING_FIELDS_MAX];
+    UVEA_RAW_SECTIONS(SECTION_SCHEMA)
+#undef SECTION_SCHEMA
+    cyaml_schema_value_t top;
+};
+
+static cyaml_schema_field_t option_field(enum uvea_option option)
+{
+    cyaml_schema_field_t field = TEXT(NULL, struct uvea_raw_section, values[0]);
+    field.key = uvea_option_info(option)->name;
+    field.data_offset = (uint32_t)(sizeof(char *) * option);
+    return field;
+}
+
+// Writes the section's option fields and returns where the next field goes.
+static cyaml_schema_field_t *put_options(cyaml_schema_field_t *to, const char *section)
+{
+    for (unsigned option = 0; option < UVEA_OPTION_COUNT; option++) {
+        if (strcmp(uvea_option_info((enum uvea_option)option)->section, section) == 0) {
+            *to++ = option_field((enum uvea_option)option);
+        }
+    }
+    return to;
+}
+
+static void schema_init(struct schema *schema)
+{
+    const cyaml_schema_field_t end = CYAML_FIELD_END;
+    cyaml_schema_field_t *to = put_options(schema->templates, "templates");
+    *to++ = (cyaml_schema_field_t)TEXT("directory", struct uvea_raw_templates, directory);
+    *to++ = (cyaml_schema_field_t)CYAML_FIELD_SEQUENCE("files", OPTIONAL, struct uvea_raw_templates,
+                                                       files, &text_value, 0, CYAML_UNLIMITED);
+    *to = end;
+
+    to = put_options(schema->root, "root");
+#define SECTION_FIELD(name)                                                                        \
+    *put_options(schema->name, #name) = end;                                                       \
+    *to++ = (cyaml_schema_field_t)CYAML_FIELD_MAPPING_PTR(#name, OPTIONAL, struct uvea_raw, name,  \
+                                                          schema->name);
+    UVEA_RAW_SECTIONS(SECTION_FIELD)
+#undef SECTION_FIELD
+    *to++ = (cyaml_schema_field_t)CYAML_FIELD_MAPPING_PTR("templates", OPTIONAL, struct uvea_raw,
+                                                          templates, schema->templates);
+    *to++ = (cyaml_schema_field_t)CYAML_FIELD_SEQUENCE(
+        "requests", OPTIONAL, struct uvea_raw, requests, &request_value, 0, CYAML_UNLIMITED);
+    *to++ = (cyaml_schema_field_t)CYAML_FIELD_SEQUENCE("faults", OPTIONAL, struct uvea_raw, faults,
+                                                       &fault_value, 0, CYAML_UNLIMITED);
+    *to = end;
+    schema->top = (cyaml_schema_value_t){
+        CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct uvea_raw, schema->root)};
+}
+
+// What libcyaml said went wrong: its first error line, and the line number of its innermost
+// position.
+struct complaint {
+    char text[256];
+    unsigned line;
+};
+
+static void listen_to_cyaml(cyaml_log_t level, void *arg, const char *format, va_list args)
+{
+    struct complaint *complaint = arg;
+    if (level < CYAML_LOG_ERROR) {
+        return;
+    }
+    char line[256];
+    (void)vsnprintf(line, sizeof(line), format, args);
+    line[strcspn(line, "\n")] = '\0';
+    const char *position = strstr(line, "(line: ");
+    if (position != NULL && complaint->line == 0) {
+        (void)sscanf(position, "(line: %u", &complaint->line);
+    } else if (complaint->text[0] == '\0') {
+        const char *text = strncmp(line, "Load: ", 6) == 0 ? line + 6 : line;
+        (void)snprintf(complaint->text, sizeof(complaint->text), "%s", text);
+    }
+}
+
+static cyaml_config_t config_for(struct complaint *complaint)
+{
+    return (cyaml_config_t){
+        .log_fn = listen_to_cyaml,
+        .log_ctx = complaint,
+        .mem_fn = cyaml_mem,
+        .log_level = CYAML_LOG_ERROR,
+        .flags = CYAML_CFG_NO_ALIAS,
+    };
+}
+
+// libcyaml gives the place before an unexpected key: the key itself is looked up.
+static unsigned line_of(const struct complaint *complaint, const uint8_t *text, size_t len)
+{
+    static const char unexpected[] = "Unexpected key: ";
+    if (strncmp(complaint->text, unexpected, sizeof(unexpected) - 1) == 0) {
+        const char *key = complaint->text + sizeof(unexpected) - 1;
+        unsigned line = uvea_yaml_key_line(text, len, key, complaint->line);
+        return line != 0 ? line : complaint->line;
+    }
+    return complaint->line;
+}
+
+static enum uvea_error load(const char *name, const uint8_t *text, size_t len,
+                            const struct schema *schema, struct uvea_raw **raw,
+                            struct uvea_error_context *context)
+{
+    struct complaint complaint = {.line = 0};
+    const cyaml_config_t config = config_for(&complaint);
+    cyaml_data_t *data = NULL;
+    cyaml_err_t failure = cyaml_load_data(text, len, &config, &schema->top, &data, NULL);
+    if (failure != CYAML_OK) {
+        const char *said = complaint.text[0] != '\0' ? complaint.text : cyaml_strerror(failure);
+        unsigned line = line_of(&complaint, text, len);
+        if (line == 0) {
+            return uvea_error_set(context, UVEA_ERR_FORMAT, "%s: %s", name, said);
+        }
+        return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: %s", name, line, said);
+    }
+    *raw = data;
+    return UVEA_OK;
+}
+
+enum uvea_error uvea_raw_load(const char *name, const uint8_t *text, size_t len,
+                              struct uvea_raw **raw, struct uvea_error_context *context)
+{
+    struct schema schema = {0};
+    schema_init(&schema);
+    return load(name, text, len, &schema, raw, context);
+}
+
+void uvea_raw_free(struct uvea_raw *raw)
+{
+    struct schema schema = {0};
+    schema_init(&schema);
+    struct complaint complaint = {.line = 0};
+    const cyaml_config_t config = config_for(&complaint);
+    (void)cyaml_free(&config, &schema.top, raw, 0);
+}
+
+const char *uvea_raw_option(const struct uvea_raw *raw, enum uvea_option option)
+{
+    const char *section = uvea_option_info(option)->section;
+    if (strcmp(section, "root") == 0) {
+        return raw->options.values[option];
+    }
+    if (strcmp(section, "templates") == 0) {
+        return raw->templates != NULL ? raw->templates->options.values[option] : NULL;
+    }
+#define SECTION_OPTION(name)                                                                       \
+    if (strcmp(section, #name) == 0) {                                                             \
+        return raw->name != NULL ? raw->name->values[option] : NULL;                               \
+    }
+    UVEA_RAW_SECTIONS(SECTION_OPTION)
+#undef SECTION_OPTION
+    return NULL;
+}
