@@ -9,7 +9,24 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WHERE_BYTES = 96 };
+// A place in the text, such as "requests[3].by".
+struct path {
+    char text[128];
+};
+
+static struct path path_of(const char *where, const char *field)
+{
+    struct path path;
+    (void)snprintf(path.text, sizeof(path.text), "%.80s.%.40s", where, field);
+    return path;
+}
+
+static struct path path_entry(const char *list, size_t index)
+{
+    struct path path;
+    (void)snprintf(path.text, sizeof(path.text), "%.80s[%zu]", list, index);
+    return path;
+}
 
 // The text a value came from, for sentences.
 struct source {
@@ -90,10 +107,10 @@ static enum uvea_error serial_list(const struct source *source, const char *path
         return UVEA_ERR_MEMORY;
     }
     for (unsigned i = 0; i < count; i++) {
-        char entry[WHERE_BYTES];
-        (void)snprintf(entry, sizeof(entry), "%s[%u]", path, i);
+        struct path entry;
+        entry = path_entry(path, i);
         uint64_t serial;
-        enum uvea_error error = number_at(source, entry, texts[i], 1, UINT32_MAX, &serial);
+        enum uvea_error error = number_at(source, entry.text, texts[i], 1, UINT32_MAX, &serial);
         if (error != UVEA_OK) {
             uvea_mem_free(serials);
             return error;
@@ -183,26 +200,27 @@ static enum uvea_error resolve_expect(const struct source *source, const char *w
                                       const struct uvea_raw_expect *raw,
                                       struct uvea_expectation *expect)
 {
-    char path[WHERE_BYTES];
-    (void)snprintf(path, sizeof(path), "%s.match", where);
+    struct path path;
+    path = path_of(where, "match");
     expect->has_match = raw->match != NULL;
-    UVEA_TRY(optional_bool(source, path, raw->match, &expect->match));
-    (void)snprintf(path, sizeof(path), "%s.mirror_attack", where);
+    UVEA_TRY(optional_bool(source, path.text, raw->match, &expect->match));
+    path = path_of(where, "mirror_attack");
     expect->has_mirror_attack = raw->mirror_attack != NULL;
-    UVEA_TRY(optional_bool(source, path, raw->mirror_attack, &expect->mirror_attack));
-    (void)snprintf(path, sizeof(path), "%s.serial", where);
+    UVEA_TRY(optional_bool(source, path.text, raw->mirror_attack, &expect->mirror_attack));
+    path = path_of(where, "serial");
     expect->has_serial = raw->serial != NULL;
-    UVEA_TRY(optional_number(source, path, raw->serial, 0, UINT32_MAX, &expect->serial));
+    UVEA_TRY(optional_number(source, path.text, raw->serial, 0, UINT32_MAX, &expect->serial));
     if (raw->matched != NULL) {
-        (void)snprintf(path, sizeof(path), "%s.matched", where);
+        path = path_of(where, "matched");
         expect->has_matched = true;
-        UVEA_TRY(serial_list(source, path, raw->matched, raw->matched_count, &expect->matched));
+        UVEA_TRY(
+            serial_list(source, path.text, raw->matched, raw->matched_count, &expect->matched));
     }
     if (raw->anonymous != NULL) {
-        (void)snprintf(path, sizeof(path), "%s.anonymous", where);
+        path = path_of(where, "anonymous");
         expect->has_anonymous = true;
-        UVEA_TRY(
-            serial_list(source, path, raw->anonymous, raw->anonymous_count, &expect->anonymous));
+        UVEA_TRY(serial_list(source, path.text, raw->anonymous, raw->anonymous_count,
+                             &expect->anonymous));
     }
     return UVEA_OK;
 }
@@ -241,10 +259,11 @@ static enum uvea_error check_field(const struct source *source, const char *wher
                                    const char *field, const char *kind, bool has, bool needed,
                                    const char *text)
 {
-    char path[WHERE_BYTES];
-    (void)snprintf(path, sizeof(path), "%s.%s", where, field);
+    struct path path;
+    path = path_of(where, field);
     if (text != NULL && !has) {
-        return complain(source, path, "%s: a request of kind '%s' has no such field", path, kind);
+        return complain(source, path.text, "%s: a request of kind '%s' has no such field",
+                        path.text, kind);
     }
     if (text == NULL && needed) {
         return complain(source, where, "%s: a request of kind '%s' needs '%s'", where, kind, field);
@@ -272,26 +291,27 @@ static enum uvea_error resolve_shape(const struct source *source, const char *wh
                                      const struct uvea_raw_request *raw,
                                      struct uvea_request_plan *plan)
 {
-    char path[WHERE_BYTES];
+    struct path path;
     uint64_t eyes = UVEA_PLAN_BOTH;
     uint64_t threshold = 0;
     uint64_t at = 0;
-    (void)snprintf(path, sizeof(path), "%s.of", where);
-    UVEA_TRY(optional_number(source, path, raw->of, 1, UINT32_MAX, &plan->of));
-    (void)snprintf(path, sizeof(path), "%s.by", where);
+    path = path_of(where, "of");
+    UVEA_TRY(optional_number(source, path.text, raw->of, 1, UINT32_MAX, &plan->of));
+    path = path_of(where, "by");
     if (raw->by != NULL) {
-        UVEA_TRY(resolve_by(source, path, raw->by, &plan->by));
+        UVEA_TRY(resolve_by(source, path.text, raw->by, &plan->by));
     }
-    (void)snprintf(path, sizeof(path), "%s.bits", where);
-    UVEA_TRY(optional_number(source, path, raw->bits, 0, 12800, &plan->bits));
-    (void)snprintf(path, sizeof(path), "%s.index", where);
-    UVEA_TRY(optional_number(source, path, raw->index, 1, UINT32_MAX, &plan->index));
-    (void)snprintf(path, sizeof(path), "%s.eyes", where);
-    UVEA_TRY(optional_choice(source, path, UVEA_EYE_CHOICES, raw->eyes, &eyes));
-    (void)snprintf(path, sizeof(path), "%s.threshold", where);
-    UVEA_TRY(optional_choice(source, path, UVEA_THRESHOLD_CHOICES, raw->threshold, &threshold));
-    (void)snprintf(path, sizeof(path), "%s.place", where);
-    UVEA_TRY(optional_choice(source, path, UVEA_PLACE_CHOICES, raw->place, &at));
+    path = path_of(where, "bits");
+    UVEA_TRY(optional_number(source, path.text, raw->bits, 0, 12800, &plan->bits));
+    path = path_of(where, "index");
+    UVEA_TRY(optional_number(source, path.text, raw->index, 1, UINT32_MAX, &plan->index));
+    path = path_of(where, "eyes");
+    UVEA_TRY(optional_choice(source, path.text, UVEA_EYE_CHOICES, raw->eyes, &eyes));
+    path = path_of(where, "threshold");
+    UVEA_TRY(
+        optional_choice(source, path.text, UVEA_THRESHOLD_CHOICES, raw->threshold, &threshold));
+    path = path_of(where, "place");
+    UVEA_TRY(optional_choice(source, path.text, UVEA_PLACE_CHOICES, raw->place, &at));
     plan->eyes = (enum uvea_plan_eyes)eyes;
     plan->threshold = (enum uvea_plan_threshold)threshold;
     plan->place = (enum uvea_plan_place)at;
@@ -302,27 +322,27 @@ static enum uvea_error resolve_request(const struct source *source, const char *
                                        const struct uvea_raw_request *raw,
                                        struct uvea_request_plan *plan)
 {
-    char path[WHERE_BYTES];
+    struct path path;
     uint64_t kind = 0;
-    (void)snprintf(path, sizeof(path), "%s.kind", where);
-    UVEA_TRY(optional_choice(source, path, UVEA_REQUEST_KINDS, raw->kind, &kind));
+    path = path_of(where, "kind");
+    UVEA_TRY(optional_choice(source, path.text, UVEA_REQUEST_KINDS, raw->kind, &kind));
     plan->kind = (enum uvea_request_plan_kind)kind;
     UVEA_TRY(check_fields(source, where, raw, plan->kind));
     UVEA_TRY(resolve_shape(source, where, raw, plan));
     plan->mirror_detection = true;
-    (void)snprintf(path, sizeof(path), "%s.mirror_detection", where);
-    UVEA_TRY(optional_bool(source, path, raw->mirror_detection, &plan->mirror_detection));
-    (void)snprintf(path, sizeof(path), "%s.skip_persistence", where);
-    UVEA_TRY(optional_bool(source, path, raw->skip_persistence, &plan->skip_persistence));
+    path = path_of(where, "mirror_detection");
+    UVEA_TRY(optional_bool(source, path.text, raw->mirror_detection, &plan->mirror_detection));
+    path = path_of(where, "skip_persistence");
+    UVEA_TRY(optional_bool(source, path.text, raw->skip_persistence, &plan->skip_persistence));
     if (raw->or_rule != NULL) {
-        (void)snprintf(path, sizeof(path), "%s.or_rule", where);
-        UVEA_TRY(serial_list(source, path, raw->or_rule, raw->or_rule_count, &plan->or_rule));
+        path = path_of(where, "or_rule");
+        UVEA_TRY(serial_list(source, path.text, raw->or_rule, raw->or_rule_count, &plan->or_rule));
     }
     if (raw->expect == NULL) {
         return UVEA_OK;
     }
-    (void)snprintf(path, sizeof(path), "%s.expect", where);
-    return resolve_expect(source, path, raw->expect, &plan->expect);
+    path = path_of(where, "expect");
+    return resolve_expect(source, path.text, raw->expect, &plan->expect);
 }
 
 static enum uvea_error count_requests(const struct source *source, const struct uvea_raw *raw,
@@ -330,14 +350,14 @@ static enum uvea_error count_requests(const struct source *source, const struct 
 {
     *count = 0;
     for (unsigned i = 0; i < raw->requests_count; i++) {
-        char path[WHERE_BYTES];
-        (void)snprintf(path, sizeof(path), "requests[%u].repeat", i);
+        struct path path;
+        path = path_of(path_entry("requests", i).text, "repeat");
         uint64_t repeat = 1;
-        UVEA_TRY(optional_number(source, path, raw->requests[i].repeat, 1,
+        UVEA_TRY(optional_number(source, path.text, raw->requests[i].repeat, 1,
                                  UVEA_SCENARIO_REQUESTS_MAX, &repeat));
         *count += repeat;
         if (*count > UVEA_SCENARIO_REQUESTS_MAX) {
-            return complain(source, path, "%s: more than %d requests in all", path,
+            return complain(source, path.text, "%s: more than %d requests in all", path.text,
                             UVEA_SCENARIO_REQUESTS_MAX);
         }
     }
@@ -354,14 +374,14 @@ static enum uvea_error resolve_requests(const struct source *source, const struc
         return UVEA_ERR_MEMORY;
     }
     for (unsigned i = 0; i < raw->requests_count; i++) {
-        char where[WHERE_BYTES];
-        (void)snprintf(where, sizeof(where), "requests[%u]", i);
+        struct path where;
+        where = path_entry("requests", i);
         uint64_t repeat = 1;
-        UVEA_TRY(optional_number(source, where, raw->requests[i].repeat, 1,
+        UVEA_TRY(optional_number(source, where.text, raw->requests[i].repeat, 1,
                                  UVEA_SCENARIO_REQUESTS_MAX, &repeat));
         for (; repeat > 0; repeat--) {
             struct uvea_request_plan *plan = &scenario->requests[scenario->request_count++];
-            UVEA_TRY(resolve_request(source, where, &raw->requests[i], plan));
+            UVEA_TRY(resolve_request(source, where.text, &raw->requests[i], plan));
         }
     }
     return UVEA_OK;
@@ -380,12 +400,12 @@ static enum uvea_error resolve_fault(const struct source *source, const char *wh
                                      const struct uvea_raw_fault *raw,
                                      struct uvea_fault_plan *fault)
 {
-    char path[WHERE_BYTES];
+    struct path path;
     uint64_t kind = 0;
     uint64_t from = 0;
     uint64_t to = 0;
-    (void)snprintf(path, sizeof(path), "%s.kind", where);
-    UVEA_TRY(optional_choice(source, path, UVEA_FAULT_KINDS, raw->kind, &kind));
+    path = path_of(where, "kind");
+    UVEA_TRY(optional_choice(source, path.text, UVEA_FAULT_KINDS, raw->kind, &kind));
     UVEA_TRY(needed(source, where, "from", raw->from));
     if (kind != UVEA_FAULT_PARTITION) {
         UVEA_TRY(needed(source, where, "to", raw->to));
@@ -395,19 +415,19 @@ static enum uvea_error resolve_fault(const struct source *source, const char *wh
     if (kind != UVEA_FAULT_RESET) {
         UVEA_TRY(needed(source, where, "for_ms", raw->for_ms));
     }
-    (void)snprintf(path, sizeof(path), "%s.from", where);
-    UVEA_TRY(optional_choice(source, path, UVEA_NODE_CHOICES, raw->from, &from));
-    (void)snprintf(path, sizeof(path), "%s.to", where);
-    UVEA_TRY(optional_choice(source, path, UVEA_NODE_CHOICES, raw->to, &to));
+    path = path_of(where, "from");
+    UVEA_TRY(optional_choice(source, path.text, UVEA_NODE_CHOICES, raw->from, &from));
+    path = path_of(where, "to");
+    UVEA_TRY(optional_choice(source, path.text, UVEA_NODE_CHOICES, raw->to, &to));
     if (kind != UVEA_FAULT_PARTITION && from == to) {
-        return complain(source, path, "%s: a link has two different ends", path);
+        return complain(source, path.text, "%s: a link has two different ends", path.text);
     }
-    (void)snprintf(path, sizeof(path), "%s.at_ms", where);
-    UVEA_TRY(optional_number(source, path, raw->at_ms, 0, 1000000000, &fault->at_ms));
-    (void)snprintf(path, sizeof(path), "%s.for_ms", where);
-    UVEA_TRY(optional_number(source, path, raw->for_ms, 1, 1000000000, &fault->for_ms));
-    (void)snprintf(path, sizeof(path), "%s.at_byte", where);
-    UVEA_TRY(optional_number(source, path, raw->at_byte, 0, UINT64_MAX, &fault->at_byte));
+    path = path_of(where, "at_ms");
+    UVEA_TRY(optional_number(source, path.text, raw->at_ms, 0, 1000000000, &fault->at_ms));
+    path = path_of(where, "for_ms");
+    UVEA_TRY(optional_number(source, path.text, raw->for_ms, 1, 1000000000, &fault->for_ms));
+    path = path_of(where, "at_byte");
+    UVEA_TRY(optional_number(source, path.text, raw->at_byte, 0, UINT64_MAX, &fault->at_byte));
     fault->kind = (enum uvea_fault_plan_kind)kind;
     fault->from = (unsigned)from;
     fault->to = (unsigned)to;
@@ -422,9 +442,9 @@ static enum uvea_error resolve_faults(const struct source *source, const struct 
         return UVEA_ERR_MEMORY;
     }
     for (unsigned i = 0; i < raw->faults_count; i++) {
-        char where[WHERE_BYTES];
-        (void)snprintf(where, sizeof(where), "faults[%u]", i);
-        UVEA_TRY(resolve_fault(source, where, &raw->faults[i], &scenario->faults[i]));
+        struct path where;
+        where = path_entry("faults", i);
+        UVEA_TRY(resolve_fault(source, where.text, &raw->faults[i], &scenario->faults[i]));
         scenario->fault_count++;
     }
     return UVEA_OK;
