@@ -1,0 +1,61 @@
+// Private to `uvea run`: its arguments, one run in a child process, and what is printed.
+#ifndef UVEA_SIM_CMD_RUN_H
+#define UVEA_SIM_CMD_RUN_H
+
+#include "core/base/error.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/world.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    UVEA_RUN_OVERRIDES_MAX = 64,
+    UVEA_RUN_SEEDS_MAX = 10000000,
+};
+
+struct uvea_run_arguments {
+    const char *program;
+    const char *file;
+    struct uvea_override overrides[UVEA_RUN_OVERRIDES_MAX];
+    size_t override_count;
+    bool has_seed;
+    bool has_seeds;
+    uint64_t first_seed;
+    uint64_t last_seed;
+    bool twice;
+    bool json;
+    const char *trace;
+    const char *plant; // alarm build only
+};
+
+// What a run came to: an error (bad input, no memory) with its sentence, or a result.
+struct uvea_run_report {
+    enum uvea_error error;
+    struct uvea_error_context context;
+    struct uvea_world_result result;
+};
+
+// Runs the scenario with its seed in a child process; with arguments->twice a second time there and
+// once more in a process of its own. A missing template file makes it skipped.
+void uvea_run_seed(const struct uvea_run_arguments *arguments, const struct uvea_scenario *scenario,
+                   struct uvea_run_report *report);
+
+// Seed, build id and every derived option.
+void uvea_run_print_head(const struct uvea_run_arguments *arguments,
+                         const struct uvea_scenario *scenario);
+// One line of a range of seeds.
+void uvea_run_print_seed(const struct uvea_run_arguments *arguments, uint64_t seed,
+                         const struct uvea_world_result *result);
+// On failure why, the first differing event, and the command that reproduces it; then the last
+// line.
+void uvea_run_print_verdict(const struct uvea_run_arguments *arguments, uint64_t seed,
+                            const struct uvea_world_result *result);
+// One JSON object on a line of its own. UVEA_ERR_MEMORY or nothing.
+UVEA_MUST_USE enum uvea_error uvea_run_print_json(const struct uvea_run_arguments *arguments,
+                                                  const struct uvea_scenario *scenario,
+                                                  uint64_t seed,
+                                                  const struct uvea_world_result *result);
+
+#endif

@@ -1,0 +1,206 @@
+#include "sim/cmd/run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void show_progress(void *arg, size_t answered, size_t requests)
+{
+    const uint64_t *seed = arg;
+    (void)fprintf(stderr, "\rseed %" PRIu64 ": %zu of %zu requests answered ", *seed, answered,
+                  requests);
+    if (answered == requests) {
+        (void)fputs("\r\033[K", stderr);
+    }
+    (void)fflush(stderr);
+}
+
+// The trace is written beside its place and moved there whole.
+static FILE *open_trace(const char *path, char temporary[4096], struct uvea_run_report *report)
+{
+    int len = snprintf(temporary, 4096, "%s.partial", path);
+    FILE *trace = len < 4096 ? fopen(temporary, "w") : NULL;
+    if (trace == NULL) {
+        report->error =
+            uvea_error_set(&report->context, UVEA_ERR_IO, "%.200s: %s", path, strerror(errno));
+    }
+    return trace;
+}
+
+static void close_trace(FILE *trace, const char *path, const char *temporary,
+                        struct uvea_run_report *report)
+{
+    bool bad = ferror(trace) != 0;
+    bad |= fclose(trace) != 0;
+    if (report->error == UVEA_OK && (bad || rename(temporary, path) != 0)) {
+        report->error =
+            uvea_error_set(&report->context, UVEA_ERR_IO, "%.200s: %s", path, strerror(errno));
+    }
+    if (report->error != UVEA_OK) {
+        (void)unlink(temporary);
+    }
+}
+
+static void run_once(const struct uvea_run_arguments *arguments,
+                     const struct uvea_scenario *scenario, struct uvea_world_options *options,
+                     struct uvea_run_report *report)
+{
+    char temporary[4096];
+    if (arguments->trace != NULL) {
+        options->trace = open_trace(arguments->trace, temporary, report);
+        if (options->trace == NULL) {
+            return;
+        }
+    }
+    report->error = uvea_world_run(scenario, options, &report->result, &report->context);
+    if (options->trace != NULL) {
+        close_trace(options->trace, arguments->trace, temporary, report);
+        options->trace = NULL;
+    }
+}
+
+// The second run is compared with the first event by event, as it happens.
+static void run_again(const struct uvea_scenario *scenario,
+                      const struct uvea_sim_record_list *first, struct uvea_run_report *report)
+{
+    const struct uvea_world_options options = {.compare = first};
+    struct uvea_world_result result;
+    report->error = uvea_world_run(scenario, &options, &result, &report->context);
+    if (report->error == UVEA_OK && result.difference.found) {
+        report->result.difference = result.difference;
+        report->result.verdict = UVEA_VERDICT_DIFFERS;
+        (void)snprintf(report->result.reason, sizeof(report->result.reason),
+                       "the second run differs from the first in event %" PRIu64,
+                       result.difference.index);
+    }
+}
+
+static void run_child(const struct uvea_run_arguments *arguments,
+                      const struct uvea_scenario *scenario, struct uvea_run_report *report)
+{
+    uint64_t seed = scenario->options[UVEA_OPTION_root_seed];
+    struct uvea_sim_record_list first = {.count = 0};
+    struct uvea_world_options options = {
+        .failure_report = stderr,
+        .keep = arguments->twice ? &first : NULL,
+        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+        .progress_arg = &seed,
+    };
+    run_once(arguments, scenario, &options, report);
+    if (arguments->twice && report->error == UVEA_OK) {
+        run_again(scenario, &first, report);
+    }
+    uvea_sim_record_list_deinit(&first);
+}
+
+static bool write_all(int fd, const void *bytes, size_t len)
+{
+    const char *at = bytes;
+    while (len > 0) {
+        ssize_t done = write(fd, at, len);
+        if (done < 0 && errno != EINTR) {
+            return false;
+        }
+        if (done > 0) {
+            at += done;
+            len -= (size_t)done;
+        }
+    }
+    return true;
+}
+
+static bool read_all(int fd, void *bytes, size_t len)
+{
+    char *at = bytes;
+    while (len > 0) {
+        ssize_t done = read(fd, at, len);
+        if (done == 0 || (done < 0 && errno != EINTR)) {
+            return false;
+        }
+        if (done > 0) {
+            at += done;
+            len -= (size_t)done;
+        }
+    }
+    return true;
+}
+
+static void report_death(int status, struct uvea_run_report *report)
+{
+    report->error = UVEA_OK;
+    report->result = (struct uvea_world_result){.verdict = UVEA_VERDICT_CRASH};
+    if (WIFSIGNALED(status)) {
+        (void)snprintf(report->result.reason, sizeof(report->result.reason),
+                       "the run died of signal %d (%s)", WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
+    } else {
+        (void)snprintf(report->result.reason, sizeof(report->result.reason),
+                       "the run ended with status %d and without a result", WEXITSTATUS(status));
+    }
+}
+
+// One process per run: nothing is left over from an earlier one, and a crash is a verdict.
+static void run_process(const struct uvea_run_arguments *arguments,
+                        const struct uvea_scenario *scenario, struct uvea_run_report *report)
+{
+    *report = (struct uvea_run_report){.error = UVEA_OK};
+    int ends[2];
+    (void)fflush(NULL);
+    pid_t child = -1;
+    if (pipe(ends) == 0) {
+        child = fork();
+    }
+    if (child < 0) {
+        report->error = uvea_error_set(&report->context, UVEA_ERR_IO, "cannot start a run: %s",
+                                       strerror(errno));
+        return;
+    }
+    if (child == 0) {
+        (void)close(ends[0]);
+        run_child(arguments, scenario, report);
+        bool told = write_all(ends[1], report, sizeof(*report));
+        exit(told ? 0 : 1);
+    }
+    (void)close(ends[1]);
+    bool told = read_all(ends[0], report, sizeof(*report));
+    (void)close(ends[0]);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!told || status != 0) {
+        report_death(status, report);
+    }
+}
+
+// A missing template file is a skip, not a failure. With --twice the run is repeated in a second
+// process, which must come to the same hash.
+void uvea_run_seed(const struct uvea_run_arguments *arguments, const struct uvea_scenario *scenario,
+                   struct uvea_run_report *report)
+{
+    run_process(arguments, scenario, report);
+    if (report->error == UVEA_ERR_NOT_FOUND) {
+        report->error = UVEA_OK;
+        report->result = (struct uvea_world_result){.verdict = UVEA_VERDICT_SKIPPED};
+        (void)snprintf(report->result.reason, sizeof(report->result.reason), "%s",
+                       report->context.text);
+    }
+    if (!arguments->twice || report->error != UVEA_OK ||
+        report->result.verdict != UVEA_VERDICT_PASS) {
+        return;
+    }
+    struct uvea_run_arguments once = *arguments;
+    once.twice = false;
+    once.trace = NULL;
+    struct uvea_run_report other;
+    run_process(&once, scenario, &other);
+    if (other.error != UVEA_OK ||
+        memcmp(other.result.hash, report->result.hash, sizeof(other.result.hash)) != 0) {
+        report->result.verdict = UVEA_VERDICT_DIFFERS;
+        (void)snprintf(report->result.reason, sizeof(report->result.reason),
+                       "a second process came to another hash");
+    }
+}

@@ -1,0 +1,465 @@
+#include "sim/world/world.h"
+
+#include "core/base/mem.h"
+#include "core/scan/resident.h"
+#include "core/service/party.h"
+#include "oracle/decide.h"
+#include "sim/runtime/sim.h"
+#include "sim/world/client.h"
+#include "sim/world/intake.h"
+#include "sim/world/judge.h"
+#include "sim/world/population.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    CLIENT_NODE = UVEA_PARTY_COUNT,
+    NODE_COUNT = UVEA_PARTY_COUNT + 1,
+    CHANNEL_CAPACITY = 4,
+};
+
+static const char *const mesh_addresses[UVEA_PARTY_COUNT] = {"p0:7000", "p1:7000", "p2:7000"};
+static const char *const intake_addresses[UVEA_PARTY_COUNT] = {"p0:8000", "p1:8000", "p2:8000"};
+
+// One party with its database and what became of it.
+struct party {
+    struct uvea_rt *rt;
+    struct uvea_party_config config;
+    struct uvea_resident resident;
+    struct uvea_channel *requests;
+    struct uvea_channel *responses;
+    struct uvea_intake *intake;
+    struct uvea_party_stats stats;
+    struct uvea_response **answer; // its place in the world's answers
+    enum uvea_error error;
+    struct uvea_error_context reason;
+};
+
+struct world {
+    const struct uvea_scenario *scenario;
+    const struct uvea_world_options *options;
+    struct uvea_sim *sim;
+    struct uvea_population population;
+    struct uvea_oracle_model model;
+    struct party parties[UVEA_PARTY_COUNT];
+    struct uvea_response *answers[UVEA_PARTY_COUNT];
+    struct uvea_client client;
+};
+
+static uint64_t option(const struct world *world, enum uvea_option which)
+{
+    return world->scenario->options[which];
+}
+
+// ---- verdicts
+
+const char *uvea_verdict_text(enum uvea_verdict verdict)
+{
+    static const char *const texts[] = {
+#define VERDICT_TEXT(name, status, text) text,
+        UVEA_VERDICTS(VERDICT_TEXT)
+#undef VERDICT_TEXT
+    };
+    return texts[verdict];
+}
+
+int uvea_verdict_exit_status(enum uvea_verdict verdict)
+{
+    static const int statuses[] = {
+#define VERDICT_STATUS(name, status, text) status,
+        UVEA_VERDICTS(VERDICT_STATUS)
+#undef VERDICT_STATUS
+    };
+    return statuses[verdict];
+}
+
+// ---- setting up
+
+static enum uvea_error put_fault(struct uvea_sim_network_config *network,
+                                 const struct uvea_fault_plan *plan,
+                                 struct uvea_error_context *context)
+{
+    static const enum uvea_sim_fault_kind kinds[] = {
+        [UVEA_FAULT_RESET] = UVEA_SIM_FAULT_RESET,
+        [UVEA_FAULT_STALL] = UVEA_SIM_FAULT_STALL,
+        [UVEA_FAULT_PARTITION] = UVEA_SIM_FAULT_PARTITION,
+    };
+    if (network->fault_count == UVEA_SIM_FAULTS_MAX) {
+        return uvea_error_set(context, UVEA_ERR_LIMIT, "faults: more than %d", UVEA_SIM_FAULTS_MAX);
+    }
+    network->faults[network->fault_count++] = (struct uvea_sim_fault){
+        .kind = kinds[plan->kind],
+        .from = plan->from,
+        .to = plan->to,
+        .connection = UVEA_SIM_ANY_CONNECTION,
+        .at_byte = plan->kind == UVEA_FAULT_RESET ? plan->at_byte : UVEA_SIM_NO_BYTE,
+        .at_ns = plan->at_ms * UVEA_MS,
+        .for_ns = plan->for_ms * UVEA_MS,
+    };
+    return UVEA_OK;
+}
+
+static enum uvea_error open_sim(struct world *world, struct uvea_error_context *context)
+{
+    struct uvea_sim_config config;
+    uvea_sim_config_init(&config);
+    config.seed = option(world, UVEA_OPTION_root_seed);
+    config.network.link = (struct uvea_sim_link_config){
+        .latency_ns = option(world, UVEA_OPTION_network_latency_us) * 1000,
+        .jitter_ns = option(world, UVEA_OPTION_network_jitter_us) * 1000,
+        .bandwidth_bits_s = option(world, UVEA_OPTION_network_bandwidth_mbit) * 1000000,
+        .window_bytes = option(world, UVEA_OPTION_network_buffer_bytes),
+        .piece_bytes_max = option(world, UVEA_OPTION_network_piece_bytes_max),
+    };
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        uint64_t offset_ms =
+            option(world, (enum uvea_option)(UVEA_OPTION_clocks_p0_offset_ms + party));
+        config.nodes[party].clock_offset_ns = (int64_t)(offset_ms * UVEA_MS);
+    }
+    config.step_budget = option(world, UVEA_OPTION_limits_steps);
+    config.time_budget_ns = option(world, UVEA_OPTION_limits_sim_s) * UVEA_SECOND;
+    for (size_t i = 0; i < world->scenario->fault_count; i++) {
+        UVEA_TRY(put_fault(&config.network, &world->scenario->faults[i], context));
+    }
+    UVEA_TRY(uvea_sim_open(&config, &world->sim, context));
+    struct uvea_sim_trace *trace = uvea_sim_trace(world->sim);
+    if (world->options->trace != NULL) {
+        uvea_sim_trace_write(trace, world->options->trace);
+    }
+    if (world->options->keep != NULL) {
+        uvea_sim_trace_keep(trace, world->options->keep);
+    }
+    if (world->options->compare != NULL) {
+        uvea_sim_trace_compare(trace, world->options->compare);
+    }
+    return UVEA_OK;
+}
+
+static void init_model(struct world *world)
+{
+    const struct uvea_oracle_config config = {
+        .full_scan_eye = (enum uvea_oracle_eye)option(world, UVEA_OPTION_service_full_scan_eye),
+        .return_partial_results = option(world, UVEA_OPTION_service_partial_results) != 0,
+        .luc_enabled = true,
+        .luc_lookback_records = (uint32_t)option(world, UVEA_OPTION_service_lookback),
+        .luc_serial_ids_from_request = option(world, UVEA_OPTION_service_or_rule) != 0,
+        .supermatch_limit = (uint32_t)option(world, UVEA_OPTION_service_supermatch_limit),
+    };
+    uvea_oracle_model_init(&world->model, &config);
+}
+
+static struct uvea_party_config party_config(const struct world *world, unsigned index)
+{
+    struct uvea_party party = uvea_party_at(index);
+    struct uvea_mesh_config mesh = uvea_mesh_config_default(party);
+    mesh.listen_address = mesh_addresses[index];
+    memcpy(mesh.dial_address, mesh_addresses, sizeof(mesh.dial_address));
+    mesh.session_count = (uint32_t)option(world, UVEA_OPTION_root_sessions);
+    mesh.connection_count = (uint32_t)option(world, UVEA_OPTION_root_connections);
+    mesh.value_bytes_max = option(world, UVEA_OPTION_network_value_bytes_max);
+    mesh.recv_ns_max = option(world, UVEA_OPTION_network_recv_timeout_ms) * UVEA_MS;
+    return (struct uvea_party_config){
+        .party = party,
+        .mesh = mesh,
+        .prf = option(world, UVEA_OPTION_root_prf) == 0 ? UVEA_PRF_AES128 : UVEA_PRF_CHACHA8,
+        .search =
+            {
+                .full_scan_eye = (enum uvea_eye)option(world, UVEA_OPTION_service_full_scan_eye),
+                .form = option(world, UVEA_OPTION_root_predicate) == 0 ? UVEA_PREDICATE_DENSE
+                                                                       : UVEA_PREDICATE_TWO_TERM,
+                .kernel = &uvea_ring_kernel_portable,
+                .chunk_records_max = option(world, UVEA_OPTION_root_chunk_records),
+            },
+        .policy =
+            {
+                .luc_enabled = true,
+                .luc_lookback_records = (uint32_t)option(world, UVEA_OPTION_service_lookback),
+                .luc_serial_ids_from_request = option(world, UVEA_OPTION_service_or_rule) != 0,
+                .return_partial_results = option(world, UVEA_OPTION_service_partial_results) != 0,
+                .supermatch_limit = (uint32_t)option(world, UVEA_OPTION_service_supermatch_limit),
+            },
+    };
+}
+
+static enum uvea_error init_parties(struct world *world)
+{
+    for (unsigned index = 0; index < UVEA_PARTY_COUNT; index++) {
+        struct party *party = &world->parties[index];
+        party->config = party_config(world, index);
+        party->answer = &world->answers[index];
+        party->rt = uvea_sim_rt(world->sim, index);
+        UVEA_TRY(
+            uvea_resident_init(&party->resident, option(world, UVEA_OPTION_service_record_limit)));
+    }
+    return UVEA_OK;
+}
+
+// ---- the database before the first request
+
+struct enrolment {
+    struct uvea_template_pair pair;
+    struct uvea_oracle_pair oracle_pair;
+    struct uvea_iris_share split[UVEA_PARTY_COUNT];
+    struct uvea_iris_upload uploads[UVEA_PARTY_COUNT];
+    struct uvea_sim_random randomness; // stream "shares/database"
+};
+
+static uint16_t draw_u16(void *arg)
+{
+    return (uint16_t)uvea_sim_random_next_u64(arg);
+}
+
+static enum uvea_error enrol_one(struct world *world, struct enrolment *enrolment, size_t index,
+                                 struct uvea_error_context *context)
+{
+    UVEA_TRY(uvea_population_record(&world->population, index, &enrolment->pair, context));
+    uvea_population_to_oracle(&enrolment->pair, &enrolment->oracle_pair);
+    UVEA_TRY(uvea_oracle_model_insert(&world->model, &enrolment->oracle_pair, NULL));
+    for (unsigned eye = 0; eye < UVEA_EYE_COUNT; eye++) {
+        uvea_iris_split(&enrolment->pair.eye[eye], draw_u16, &enrolment->randomness,
+                        enrolment->split);
+        for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+            enrolment->uploads[party].eye[eye] = enrolment->split[party];
+        }
+    }
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        uint32_t at;
+        UVEA_TRY(
+            uvea_resident_insert(&world->parties[party].resident, &enrolment->uploads[party], &at));
+    }
+    return UVEA_OK;
+}
+
+static enum uvea_error enrol(struct world *world, struct uvea_error_context *context)
+{
+    struct enrolment *enrolment = uvea_mem_alloc(1, sizeof(*enrolment));
+    if (enrolment == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    uvea_sim_random_init(&enrolment->randomness, option(world, UVEA_OPTION_root_seed),
+                         "shares/database");
+    enum uvea_error error = UVEA_OK;
+    for (size_t i = 0; i < option(world, UVEA_OPTION_database_records); i++) {
+        UVEA_TRY_CLEANUP(enrol_one(world, enrolment, i, context));
+    }
+cleanup:
+    uvea_mem_free(enrolment);
+    return error;
+}
+
+// ---- running
+
+static void take_answer(void *arg, struct uvea_response *response)
+{
+    struct party *party = arg;
+    uvea_response_free(*party->answer);
+    *party->answer = response;
+}
+
+static enum uvea_error serve_party(struct party *party, unsigned index)
+{
+    UVEA_TRY(uvea_rt_channel_open(party->rt, CHANNEL_CAPACITY, &party->requests));
+    UVEA_TRY(uvea_rt_channel_open(party->rt, CHANNEL_CAPACITY, &party->responses));
+    UVEA_TRY(uvea_intake_open(party->rt, intake_addresses[index], party->requests, party->responses,
+                              take_answer, party, &party->intake));
+    return uvea_party_run(party->rt, &party->config, &party->resident, party->requests,
+                          party->responses, &party->stats, &party->reason);
+}
+
+static void run_party(void *arg)
+{
+    struct party *party = arg;
+    party->error = serve_party(party, party->config.party.index);
+    if (party->error != UVEA_OK) {
+        uvea_sim_note(party->rt, "stopped", party->reason.text);
+    }
+    uvea_intake_close(party->intake);
+    uvea_rt_channel_close(party->rt, party->requests);
+    uvea_rt_channel_close(party->rt, party->responses);
+}
+
+static enum uvea_error start(struct world *world)
+{
+    for (unsigned index = 0; index < UVEA_PARTY_COUNT; index++) {
+        UVEA_TRY(uvea_sim_start(world->sim, index, "party", run_party, &world->parties[index]));
+    }
+    world->client = (struct uvea_client){
+        .rt = uvea_sim_rt(world->sim, CLIENT_NODE),
+        .scenario = world->scenario,
+        .population = &world->population,
+        .model = &world->model,
+        .answers = world->answers,
+        .progress = world->options->progress,
+        .progress_arg = world->options->progress_arg,
+    };
+    memcpy(world->client.addresses, intake_addresses, sizeof(intake_addresses));
+    return uvea_sim_start(world->sim, CLIENT_NODE, "client", uvea_client_run, &world->client);
+}
+
+// ---- judging the run as a whole
+
+static bool ends_as_wrong(enum uvea_error error)
+{
+    return error != UVEA_OK && error != UVEA_ERR_CLOSED && error != UVEA_ERR_RESET &&
+           error != UVEA_ERR_TIMEOUT;
+}
+
+UVEA_PRINTF(3, 4)
+static void decide(struct uvea_world_result *result, enum uvea_verdict verdict, const char *format,
+                   ...)
+{
+    if (result->verdict == UVEA_VERDICT_PASS) {
+        va_list args;
+        va_start(args, format);
+        result->verdict = verdict;
+        (void)vsnprintf(result->reason, sizeof(result->reason), format, args);
+        va_end(args);
+    }
+}
+
+// A wrong answer weighs most; then a party that saw a broken invariant; then budgets; then silence.
+static void judge_ends(const struct world *world, const struct uvea_sim_outcome *outcome,
+                       struct uvea_world_result *result)
+{
+    const struct uvea_client *client = &world->client;
+    if (client->disagreements + client->mismatches > 0 || ends_as_wrong(client->error)) {
+        decide(result, UVEA_VERDICT_WRONG, "%.400s", client->reason.text);
+    }
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        if (ends_as_wrong(world->parties[party].error)) {
+            decide(result, UVEA_VERDICT_WRONG, "party %u stopped: %s: %.400s", party,
+                   uvea_error_text(world->parties[party].error), world->parties[party].reason.text);
+        }
+    }
+    if (outcome->end == UVEA_SIM_STEP_LIMIT || outcome->end == UVEA_SIM_TIME_LIMIT ||
+        outcome->end == UVEA_SIM_OUT_OF_MEMORY) {
+        decide(result, UVEA_VERDICT_RESOURCE_LIMIT, "%s after %llu steps and %llu simulated ms",
+               uvea_sim_end_text(outcome->end), (unsigned long long)outcome->steps,
+               (unsigned long long)(outcome->time_ns / UVEA_MS));
+    }
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        if (world->parties[party].error != UVEA_OK) {
+            decide(result, UVEA_VERDICT_NO_PROGRESS, "party %u stopped: %s: %.400s", party,
+                   uvea_error_text(world->parties[party].error), world->parties[party].reason.text);
+        }
+    }
+    if (!client->finished) {
+        decide(result, UVEA_VERDICT_NO_PROGRESS, "%.400s", client->reason.text);
+    }
+    if (outcome->end != UVEA_SIM_FINISHED) {
+        decide(result, UVEA_VERDICT_NO_PROGRESS, "%s: %.400s", uvea_sim_end_text(outcome->end),
+               outcome->blocked);
+    }
+}
+
+static void judge_leaks(const struct uvea_sim_outcome *outcome, struct uvea_world_result *result)
+{
+    if (outcome->unjoined_tasks + outcome->open_streams + outcome->open_channels +
+            outcome->open_listeners >
+        0) {
+        decide(result, UVEA_VERDICT_WRONG,
+               "left behind: %u tasks unjoined, %u streams, %u channels, %u listeners open",
+               outcome->unjoined_tasks, outcome->open_streams, outcome->open_channels,
+               outcome->open_listeners);
+    }
+}
+
+static enum uvea_error judge_ledger(struct world *world, struct uvea_world_result *result)
+{
+    const struct uvea_resident *residents[UVEA_PARTY_COUNT];
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        residents[party] = &world->parties[party].resident;
+    }
+    struct uvea_judgement judgement;
+    UVEA_TRY(uvea_judge_ledger(&world->model, residents, &judgement));
+    result->mismatches += judgement.mismatches;
+    if (judgement.mismatches > 0) {
+        decide(result, UVEA_VERDICT_WRONG, "%.400s", judgement.reason);
+    }
+    return UVEA_OK;
+}
+
+static void collect(struct world *world, const struct uvea_sim_outcome *outcome,
+                    struct uvea_world_result *result)
+{
+    *result = (struct uvea_world_result){
+        .requests = world->scenario->request_count,
+        .responses = world->client.responses,
+        .disagreements = world->client.disagreements,
+        .mismatches = world->client.mismatches,
+        .records = world->model.record_count,
+        .sim_ns = outcome->time_ns,
+        .steps = outcome->steps,
+        .events = outcome->events,
+        .comparisons = world->parties[0].stats.comparisons,
+    };
+    memcpy(result->hash, outcome->hash, sizeof(result->hash));
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        for (unsigned peer = 0; peer < UVEA_PARTY_COUNT; peer++) {
+            if (peer != party) {
+                result->bytes_sent[party] +=
+                    uvea_sim_link_traffic(world->sim, party, peer).bytes_written;
+            }
+        }
+    }
+    uvea_sim_trace_difference(uvea_sim_trace(world->sim), &result->difference);
+}
+
+static enum uvea_error conclude(struct world *world, const struct uvea_sim_outcome *outcome,
+                                struct uvea_world_result *result)
+{
+    collect(world, outcome, result);
+    judge_ends(world, outcome, result);
+    if (result->verdict == UVEA_VERDICT_PASS) {
+        judge_leaks(outcome, result);
+        UVEA_TRY(judge_ledger(world, result));
+    }
+    if (result->verdict != UVEA_VERDICT_PASS && world->options->failure_report != NULL) {
+        uvea_sim_trace_lanes(uvea_sim_trace(world->sim), UVEA_PARTY_COUNT, UVEA_SIM_TRACE_LAST,
+                             world->options->failure_report);
+    }
+    return UVEA_OK;
+}
+
+static void world_deinit(struct world *world)
+{
+    uvea_sim_close(world->sim);
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        uvea_response_free(world->answers[party]);
+        uvea_resident_deinit(&world->parties[party].resident);
+    }
+    uvea_oracle_model_deinit(&world->model);
+    uvea_population_deinit(&world->population);
+    uvea_mem_free(world);
+}
+
+enum uvea_error uvea_world_run(const struct uvea_scenario *scenario,
+                               const struct uvea_world_options *options,
+                               struct uvea_world_result *result, struct uvea_error_context *context)
+{
+    struct world *world = uvea_mem_alloc(1, sizeof(*world));
+    if (world == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    world->scenario = scenario;
+    world->options = options;
+    enum uvea_error error;
+    struct uvea_sim_outcome outcome;
+    init_model(world);
+    UVEA_TRY_CLEANUP(uvea_population_init(&world->population, scenario, context));
+    UVEA_TRY_CLEANUP(open_sim(world, context));
+    UVEA_TRY_CLEANUP(init_parties(world));
+    UVEA_TRY_CLEANUP(enrol(world, context));
+    UVEA_TRY_CLEANUP(start(world));
+    uvea_sim_run(world->sim, &outcome);
+    if (world->client.bad_plan) {
+        error = uvea_error_set(context, world->client.error, "%s", world->client.reason.text);
+        goto cleanup;
+    }
+    error = conclude(world, &outcome, result);
+cleanup:
+    world_deinit(world);
+    return error;
+}
