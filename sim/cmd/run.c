@@ -1,123 +1,59 @@
 #include "sim/cmd/run.h"
 
 #include "core/base/plant.h"
+#include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
-static enum uvea_error parse_seeds(const char *text, struct uvea_run_arguments *arguments,
-                                   struct uvea_error_context *context)
+static enum uvea_error check_arguments(struct uvea_run_arguments *arguments, const char *seeds,
+                                       struct uvea_error_context *context)
 {
-    char low[32];
-    const char *dots = strstr(text, "..");
-    if (dots == NULL || (size_t)(dots - text) >= sizeof(low)) {
-        return uvea_error_set(context, UVEA_ERR_USAGE, "--seeds %s: not of the form A..B", text);
+    if (arguments->has_seed && arguments->has_seeds) {
+        return uvea_error_set(context, UVEA_ERR_USAGE, "--seed and --seeds exclude each other");
     }
-    memcpy(low, text, (size_t)(dots - text));
-    low[dots - text] = '\0';
-    UVEA_TRY(uvea_number_parse("--seeds", low, 0, UINT64_MAX, &arguments->first_seed, context));
-    UVEA_TRY(uvea_number_parse("--seeds", dots + 2, 0, UINT64_MAX, &arguments->last_seed, context));
-    if (arguments->last_seed < arguments->first_seed ||
-        arguments->last_seed - arguments->first_seed >= UVEA_RUN_SEEDS_MAX) {
-        return uvea_error_set(context, UVEA_ERR_USAGE,
-                              "--seeds %s: B is before A, or more than %d seeds", text,
-                              UVEA_RUN_SEEDS_MAX);
-    }
-    arguments->has_seeds = true;
-    return UVEA_OK;
-}
-
-static enum uvea_error parse_valued(const char *flag, const char *value,
-                                    struct uvea_run_arguments *arguments,
-                                    struct uvea_error_context *context)
-{
-    if (strcmp(flag, "--seed") == 0) {
-        arguments->has_seed = true;
-        UVEA_TRY(uvea_number_parse(flag, value, 0, UINT64_MAX, &arguments->first_seed, context));
+    if (!arguments->has_seeds) {
         arguments->last_seed = arguments->first_seed;
         return UVEA_OK;
     }
-    if (strcmp(flag, "--seeds") == 0) {
-        return parse_seeds(value, arguments, context);
+    if (arguments->trace != NULL) {
+        return uvea_error_set(context, UVEA_ERR_USAGE, "--trace goes with one seed");
     }
-    if (strcmp(flag, "--trace") == 0) {
-        arguments->trace = value;
-        return UVEA_OK;
+    uint64_t range[2];
+    UVEA_TRY(uvea_args_parse_two("--seeds", seeds, "..", range, context));
+    if (range[1] < range[0] || range[1] - range[0] >= UVEA_RUN_SEEDS_MAX) {
+        return uvea_error_set(context, UVEA_ERR_USAGE,
+                              "--seeds %s: the second is less than the first, or more than %d "
+                              "seeds",
+                              seeds, UVEA_RUN_SEEDS_MAX);
     }
-#ifdef UVEA_ALARM
-    if (strcmp(flag, "--plant") == 0) {
-        arguments->plant = value;
-        return UVEA_OK;
-    }
-#endif
-    if (arguments->override_count == UVEA_RUN_OVERRIDES_MAX) {
-        return uvea_error_set(context, UVEA_ERR_USAGE, "more than %d --set",
-                              UVEA_RUN_OVERRIDES_MAX);
-    }
-    arguments->overrides[arguments->override_count++] = (struct uvea_override){.text = value};
-    return UVEA_OK;
-}
-
-static bool takes_value(const char *flag)
-{
-    static const char *const flags[] = {
-        "--seed",  "--seeds", "--trace", "--set",
-#ifdef UVEA_ALARM
-        "--plant",
-#endif
-    };
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-        if (strcmp(flag, flags[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum uvea_error parse_one(int argc, char **argv, int *at,
-                                 struct uvea_run_arguments *arguments,
-                                 struct uvea_error_context *context)
-{
-    const char *word = argv[*at];
-    if (takes_value(word)) {
-        if (*at + 1 == argc) {
-            return uvea_error_set(context, UVEA_ERR_USAGE, "%s needs a value", word);
-        }
-        *at += 1;
-        return parse_valued(word, argv[*at], arguments, context);
-    }
-    if (strcmp(word, "--twice") == 0) {
-        arguments->twice = true;
-    } else if (strcmp(word, "--json") == 0) {
-        arguments->json = true;
-    } else if (word[0] == '-') {
-        return uvea_error_set(context, UVEA_ERR_USAGE, "unknown option %s", word);
-    } else if (arguments->file == NULL) {
-        arguments->file = word;
-    } else {
-        return uvea_error_set(context, UVEA_ERR_USAGE, "more than one scenario file: %s", word);
-    }
+    arguments->first_seed = range[0];
+    arguments->last_seed = range[1];
     return UVEA_OK;
 }
 
 static enum uvea_error parse_arguments(int argc, char **argv, struct uvea_run_arguments *arguments,
                                        struct uvea_error_context *context)
 {
-    for (int at = 1; at < argc; at++) {
-        UVEA_TRY(parse_one(argc, argv, &at, arguments, context));
-    }
-    if (arguments->file == NULL) {
-        return uvea_error_set(context, UVEA_ERR_USAGE, "no scenario file given");
-    }
-    if (arguments->has_seed && arguments->has_seeds) {
-        return uvea_error_set(context, UVEA_ERR_USAGE, "--seed and --seeds exclude each other");
-    }
-    if (arguments->has_seeds && arguments->trace != NULL) {
-        return uvea_error_set(context, UVEA_ERR_USAGE, "--trace goes with one seed");
-    }
-    return UVEA_OK;
+    const char *seeds = NULL;
+    const struct uvea_arg_option options[] = {
+        {"--seed", UVEA_ARG_U64, &arguments->first_seed, &arguments->has_seed},
+        {"--seeds", UVEA_ARG_TEXT, &seeds, &arguments->has_seeds},
+        {"--twice", UVEA_ARG_FLAG, &arguments->twice, NULL},
+        {"--set", UVEA_ARG_LIST, &arguments->overrides, NULL},
+        {"--trace", UVEA_ARG_TEXT, &arguments->trace, NULL},
+        {"--json", UVEA_ARG_FLAG, &arguments->json, NULL},
+#ifdef UVEA_ALARM
+        {"--plant", UVEA_ARG_TEXT, &arguments->plant, NULL},
+#endif
+    };
+    struct uvea_arg_positionals files = {
+        .at = &arguments->file, .min = 1, .max = 1, .what = "FILE"};
+    UVEA_TRY(uvea_args_parse(argc, argv, options, sizeof(options) / sizeof(options[0]), &files,
+                             context));
+    return check_arguments(arguments, seeds, context);
 }
 
 #ifdef UVEA_ALARM
@@ -252,18 +188,21 @@ static enum uvea_error run(const struct uvea_run_arguments *arguments,
     return UVEA_OK;
 }
 
-static int fail(const struct uvea_error_context *context, enum uvea_error error)
+static enum uvea_error run_arguments(const struct uvea_run_arguments *arguments,
+                                     struct tally *tally, struct uvea_error_context *context)
 {
-    (void)fprintf(stderr, "uvea run: %s\n",
-                  context->text[0] != '\0' ? context->text : uvea_error_text(error));
-    return UVEA_CMD_EXIT_USAGE;
+    struct uvea_scenario scenario;
+    UVEA_TRY(uvea_scenario_load(arguments->file, arguments->overrides.at,
+                                arguments->overrides.count, &scenario, context));
+    enum uvea_error error = run(arguments, &scenario, tally, context);
+    uvea_scenario_deinit(&scenario);
+    return error;
 }
 
-int uvea_cmd_run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
-    struct uvea_run_arguments arguments = {.program = "uvea"};
+    struct uvea_run_arguments arguments = {.file = NULL};
     struct uvea_error_context context = {.text = ""};
-    struct uvea_scenario scenario;
     struct tally tally = {.seeds = 0};
     enum uvea_error error = parse_arguments(argc, argv, &arguments, &context);
 #ifdef UVEA_ALARM
@@ -271,22 +210,39 @@ int uvea_cmd_run(int argc, char **argv)
         error = set_plant(arguments.plant, &context);
     }
 #endif
-    if (error != UVEA_OK) {
-        return fail(&context, error);
+    if (error == UVEA_OK) {
+        error = run_arguments(&arguments, &tally, &context);
     }
-    error = uvea_scenario_load(arguments.file, arguments.overrides, arguments.override_count,
-                               &scenario, &context);
-    if (error != UVEA_OK) {
-        return fail(&context, error);
-    }
-    error = run(&arguments, &scenario, &tally, &context);
     EVP_MD_CTX_free(tally.hash);
-    uvea_scenario_deinit(&scenario);
-    if (error != UVEA_OK) {
-        return fail(&context, error);
+    if (error == UVEA_OK && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
+        error = uvea_error_set(&context, UVEA_ERR_IO, "standard output could not be written");
     }
-    if (fflush(stdout) != 0) {
-        return UVEA_CMD_EXIT_USAGE;
-    }
-    return uvea_verdict_exit_status(tally.sum.verdict);
+    return error == UVEA_OK ? uvea_verdict_exit_status(tally.sum.verdict)
+                            : uvea_cmd_fail("run", error, &context);
 }
+
+const struct uvea_cmd uvea_cmd_run = {
+    .name = "run",
+    .summary = "run a scenario in the simulator and judge every answer",
+    .usage =
+        "usage: uvea run FILE [--seed N | --seeds A..B] [--twice] [--set KEY=VALUE]...\n"
+        "                [--trace FILE] [--json]\n"
+        "\n"
+        "Runs three parties and a client through the scenario in virtual time; the oracle judges\n"
+        "every answer of every party. Prints the seed, the build and every option, and ends with\n"
+        "one line that starts with `verdict:`.\n"
+        "\n"
+        "  --seed N         instead of the scenario's seed\n"
+        "  --seeds A..B     one run for each seed, each in a process of its own\n"
+        "  --twice          run again, in the same process and in another: one hash must come out\n"
+        "  --set KEY=VALUE  override an option, for example --set network.latency_us=20000\n"
+        "  --trace FILE     write every event as one line of JSON\n"
+        "  --json           print one JSON object per run instead of text\n"
+#ifdef UVEA_ALARM
+        "  --plant NAME     switch a planted fault on\n"
+#endif
+        "\n"
+        "Exit status: 0 pass, 2 usage or bad input, 10 wrong answer or broken invariant,\n"
+        "11 no progress, 12 crash, 13 resource limit, 14 skipped, 15 runs with one seed differ.\n",
+    .run = run_command,
+};

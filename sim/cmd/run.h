@@ -3,23 +3,18 @@
 #define UVEA_SIM_CMD_RUN_H
 
 #include "core/base/error.h"
+#include "sim/cmd/args.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/world.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-enum {
-    UVEA_RUN_OVERRIDES_MAX = 64,
-    UVEA_RUN_SEEDS_MAX = 10000000,
-};
+enum { UVEA_RUN_SEEDS_MAX = 10000000 };
 
 struct uvea_run_arguments {
-    const char *program;
     const char *file;
-    struct uvea_override overrides[UVEA_RUN_OVERRIDES_MAX];
-    size_t override_count;
+    struct uvea_arg_list overrides; // "key=value"
     bool has_seed;
     bool has_seeds;
     uint64_t first_seed;

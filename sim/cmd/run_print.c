@@ -70,12 +70,12 @@ static void print_shell_word(const char *word)
 
 static void print_command(const struct uvea_run_arguments *arguments, uint64_t seed)
 {
-    (void)printf("to reproduce: %s run", arguments->program);
+    (void)fputs("to reproduce: uvea run", stdout);
     print_shell_word(arguments->file);
     (void)printf(" --seed %" PRIu64, seed);
-    for (size_t i = 0; i < arguments->override_count; i++) {
+    for (size_t i = 0; i < arguments->overrides.count; i++) {
         (void)fputs(" --set", stdout);
-        print_shell_word(arguments->overrides[i].text);
+        print_shell_word(arguments->overrides.at[i]);
     }
     if (arguments->twice) {
         (void)fputs(" --twice", stdout);

@@ -487,7 +487,7 @@ static enum uvea_error resolve_templates(const struct source *source, const stru
 // ---- the whole
 
 static enum uvea_error resolve(const struct source *source, const struct uvea_raw *raw,
-                               const struct uvea_override *overrides, size_t override_count,
+                               const char *const *overrides, size_t override_count,
                                struct uvea_scenario *scenario)
 {
     UVEA_TRY(resolve_options(source, raw, scenario->options));
@@ -495,13 +495,13 @@ static enum uvea_error resolve(const struct source *source, const struct uvea_ra
     UVEA_TRY(resolve_requests(source, raw, scenario));
     UVEA_TRY(resolve_faults(source, raw, scenario));
     for (size_t i = 0; i < override_count; i++) {
-        UVEA_TRY(apply_override(overrides[i].text, scenario, source->context));
+        UVEA_TRY(apply_override(overrides[i], scenario, source->context));
     }
     return check_options(source, scenario);
 }
 
 enum uvea_error uvea_scenario_parse(const char *name, const uint8_t *text, size_t len,
-                                    const struct uvea_override *overrides, size_t override_count,
+                                    const char *const *overrides, size_t override_count,
                                     struct uvea_scenario *scenario,
                                     struct uvea_error_context *context)
 {
@@ -550,7 +550,7 @@ cleanup:
     return error;
 }
 
-enum uvea_error uvea_scenario_load(const char *path, const struct uvea_override *overrides,
+enum uvea_error uvea_scenario_load(const char *path, const char *const *overrides,
                                    size_t override_count, struct uvea_scenario *scenario,
                                    struct uvea_error_context *context)
 {

@@ -99,20 +99,17 @@ struct uvea_scenario {
     size_t fault_count;
 };
 
-// An override from the command line, "key=value".
-struct uvea_override {
-    const char *text;
-};
-
-// Reads and checks a scenario file. Sentences name file, line and key (or the override). Nothing is
-// allocated on failure. Deinit with uvea_scenario_deinit.
-UVEA_MUST_USE enum uvea_error
-uvea_scenario_load(const char *path, const struct uvea_override *overrides, size_t override_count,
-                   struct uvea_scenario *scenario, struct uvea_error_context *context);
+// Reads and checks a scenario file. overrides: "key=value" from the command line. Sentences name
+// file, line and key (or the override). Nothing is allocated on failure. Deinit with
+// uvea_scenario_deinit.
+UVEA_MUST_USE enum uvea_error uvea_scenario_load(const char *path, const char *const *overrides,
+                                                 size_t override_count,
+                                                 struct uvea_scenario *scenario,
+                                                 struct uvea_error_context *context);
 
 // The same from memory; name stands for the file in sentences.
 UVEA_MUST_USE enum uvea_error uvea_scenario_parse(const char *name, const uint8_t *text, size_t len,
-                                                  const struct uvea_override *overrides,
+                                                  const char *const *overrides,
                                                   size_t override_count,
                                                   struct uvea_scenario *scenario,
                                                   struct uvea_error_context *context);
