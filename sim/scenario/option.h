@@ -37,14 +37,14 @@
     NUMBER(network, latency_us, 500, 0, 60000000, "one-way delay of every link")                   \
     NUMBER(network, jitter_us, 100, 0, 60000000, "mean of the exponential delay added to it")      \
     NUMBER(network, bandwidth_mbit, 1000, 0, 1000000, "per direction; 0 is unlimited")             \
-    NUMBER(network, piece_bytes_max, 16384, 1, 1048576, "longest piece a write is cut into")       \
+    NUMBER(network, piece_bytes_max, 16384, 1, 16384, "longest piece a write is cut into")         \
     NUMBER(network, buffer_bytes, 4194304, 1, 1073741824,                                          \
            "bytes under way per direction before a writer waits")                                  \
     NUMBER(network, value_bytes_max, 67108864, 1024, 4294967295, "longest value a party accepts")  \
     NUMBER(network, recv_timeout_ms, 10000, 1, 3600000, "how long a party waits for a message")    \
-    NUMBER(clocks, p0_offset_ms, 0, 0, 4294967295, "how far party 0's clock is ahead")             \
-    NUMBER(clocks, p1_offset_ms, 0, 0, 4294967295, "how far party 1's clock is ahead")             \
-    NUMBER(clocks, p2_offset_ms, 0, 0, 4294967295, "how far party 2's clock is ahead")             \
+    NUMBER(clocks, p0_offset_ms, 0, 0, 1000000, "how far party 0's clock is ahead")                \
+    NUMBER(clocks, p1_offset_ms, 0, 0, 1000000, "how far party 1's clock is ahead")                \
+    NUMBER(clocks, p2_offset_ms, 0, 0, 1000000, "how far party 2's clock is ahead")                \
     NUMBER(limits, steps, 100000000, 1, UINT64_MAX, "task switches before the run is stopped")     \
     NUMBER(limits, sim_s, 3600, 1, 100000000, "simulated seconds before the run is stopped")       \
     NUMBER(limits, answer_s, 120, 1, 1000000, "simulated seconds the client waits for an answer")

@@ -1,0 +1,238 @@
+#include "sim/scenario/scenario.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static enum uvea_error parse(const char *text, const char *override, struct uvea_scenario *scenario,
+                             struct uvea_error_context *context)
+{
+    return uvea_scenario_parse("dir/a.yaml", (const uint8_t *)text, strlen(text), &override,
+                               override != NULL, scenario, context);
+}
+
+// ---- what is accepted
+
+static void test_empty_is_all_defaults(void **state)
+{
+    (void)state;
+    struct uvea_scenario scenario;
+    assert_int_equal(parse("", NULL, &scenario, NULL), UVEA_OK);
+    for (unsigned which = 0; which < UVEA_OPTION_COUNT; which++) {
+        char text[64];
+        uvea_option_format((enum uvea_option)which, scenario.options[which], text);
+        assert_string_equal(text, uvea_option_info((enum uvea_option)which)->value);
+    }
+    assert_int_equal(scenario.request_count, 0);
+    assert_string_equal(scenario.template_directory, "dir");
+    uvea_scenario_deinit(&scenario);
+}
+
+// Every default lies within its own bounds, and every option is found by its own key.
+static void test_option_table(void **state)
+{
+    (void)state;
+    for (unsigned which = 0; which < UVEA_OPTION_COUNT; which++) {
+        char key[64];
+        uint64_t value;
+        uvea_option_key((enum uvea_option)which, key);
+        assert_int_equal(uvea_option_find(key, strlen(key)), which);
+        assert_int_equal(uvea_option_parse((enum uvea_option)which,
+                                           uvea_option_info((enum uvea_option)which)->value, &value,
+                                           NULL),
+                         UVEA_OK);
+    }
+    assert_int_equal(uvea_option_find("network", 7), UVEA_OPTION_COUNT);
+}
+
+static void test_options_are_read(void **state)
+{
+    (void)state;
+    static const char text[] = "seed: 18446744073709551615\n"
+                               "prf: chacha8\n"
+                               "network:\n"
+                               "  latency_us: 7\n"
+                               "  value_bytes_max: 4294967295\n"
+                               "templates: {pairing: pairs, files: [x, y], directory: /d}\n";
+    struct uvea_scenario scenario;
+    assert_int_equal(parse(text, NULL, &scenario, NULL), UVEA_OK);
+    assert_true(scenario.options[UVEA_OPTION_root_seed] == UINT64_MAX);
+    assert_int_equal(scenario.options[UVEA_OPTION_root_prf], 1);
+    assert_int_equal(scenario.options[UVEA_OPTION_network_latency_us], 7);
+    assert_int_equal(scenario.options[UVEA_OPTION_network_value_bytes_max], UINT32_MAX);
+    assert_int_equal(scenario.options[UVEA_OPTION_templates_pairing], 1);
+    assert_int_equal(scenario.template_file_count, 2);
+    assert_string_equal(scenario.template_files[1], "y");
+    assert_string_equal(scenario.template_directory, "/d");
+    uvea_scenario_deinit(&scenario);
+}
+
+static void test_requests_are_read(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "requests:\n"
+        "  - {kind: rotated, of: 3, by: -200, repeat: 2, expect: {match: true, matched: [3, 9]}}\n"
+        "  - {kind: flipped, bits: 12800, eyes: right, mirror_detection: false}\n"
+        "  - {kind: threshold, threshold: anonymous, place: above, skip_persistence: true,\n"
+        "     or_rule: [4294967295]}\n";
+    struct uvea_scenario scenario;
+    assert_int_equal(parse(text, NULL, &scenario, NULL), UVEA_OK);
+    assert_int_equal(scenario.request_count, 4);
+    const struct uvea_request_plan *plan = scenario.requests;
+    assert_int_equal(plan[1].kind, UVEA_PLAN_ROTATED);
+    assert_int_equal(plan[1].by, -200);
+    assert_int_equal(plan[1].of, 3);
+    assert_true(plan[1].mirror_detection);
+    assert_true(plan[1].expect.has_match && plan[1].expect.match);
+    assert_false(plan[1].expect.has_serial);
+    assert_int_equal(plan[1].expect.matched.count, 2);
+    assert_int_equal(plan[1].expect.matched.serials[1], 9);
+    assert_int_equal(plan[2].bits, 12800);
+    assert_int_equal(plan[2].eyes, UVEA_PLAN_RIGHT);
+    assert_false(plan[2].mirror_detection);
+    assert_int_equal(plan[3].threshold, UVEA_PLAN_ANONYMOUS);
+    assert_int_equal(plan[3].place, UVEA_PLAN_ABOVE);
+    assert_true(plan[3].skip_persistence);
+    assert_int_equal(plan[3].or_rule.serials[0], UINT32_MAX);
+    uvea_scenario_deinit(&scenario);
+}
+
+static void test_faults_are_read(void **state)
+{
+    (void)state;
+    static const char text[] = "faults:\n"
+                               "  - {kind: reset, from: p0, to: p2, at_byte: 0}\n"
+                               "  - {kind: stall, from: client, to: p1, at_ms: 5, for_ms: 6}\n"
+                               "  - {kind: partition, from: p1, at_ms: 7, for_ms: 8}\n";
+    struct uvea_scenario scenario;
+    assert_int_equal(parse(text, NULL, &scenario, NULL), UVEA_OK);
+    assert_int_equal(scenario.fault_count, 3);
+    assert_int_equal(scenario.faults[1].kind, UVEA_FAULT_STALL);
+    assert_int_equal(scenario.faults[1].from, 3);
+    assert_int_equal(scenario.faults[1].to, 1);
+    assert_int_equal(scenario.faults[2].for_ms, 8);
+    uvea_scenario_deinit(&scenario);
+}
+
+static void test_override(void **state)
+{
+    (void)state;
+    struct uvea_scenario scenario;
+    assert_int_equal(parse("seed: 4", "database.records=12", &scenario, NULL), UVEA_OK);
+    assert_int_equal(scenario.options[UVEA_OPTION_database_records], 12);
+    assert_int_equal(scenario.options[UVEA_OPTION_root_seed], 4);
+    uvea_scenario_deinit(&scenario);
+    assert_int_equal(parse("", "templates.directory=/t", &scenario, NULL), UVEA_OK);
+    assert_string_equal(scenario.template_directory, "/t");
+    uvea_scenario_deinit(&scenario);
+}
+
+// ---- what is refused, and the sentence
+
+struct refusal {
+    const char *text;
+    const char *override;
+    const char *sentence;
+};
+
+static const struct refusal refusals[] = {
+    {"seed: -4", NULL, "dir/a.yaml:1: seed: '-4' is not a whole number from 0 to"},
+    {"\nseed: 12abc", NULL, "dir/a.yaml:2: seed: '12abc'"},
+    {"seed: 0x10", NULL, "dir/a.yaml:1: seed: '0x10'"},
+    {"seed: 1.5", NULL, "seed: '1.5'"},
+    {"seed:", NULL, "dir/a.yaml:1: seed: ''"},
+    {"seed: 18446744073709551616", NULL, "seed: '18446744073709551616'"},
+    {"seed: 1\nseed: 2", NULL, "already seen: seed"},
+    {"seed: 1\nsede: 2", NULL, "dir/a.yaml:2: Unexpected key: sede"},
+    {"prf: aes256", NULL, "dir/a.yaml:1: prf: 'aes256' is not one of: aes128 chacha8"},
+    {"prf: AES128", NULL, "prf: 'AES128' is not one of"},
+    {"sessions: 12", NULL, "dir/a.yaml:1: sessions: not a multiple of 8"},
+    {"network:\n  latency_us: 1\n  jitter: 3", NULL, "dir/a.yaml:3: Unexpected key: jitter"},
+    {"network:\n  latency_us: 1\n  latency_us: 3", NULL, "already seen: latency_us"},
+    {"network:\n  piece_bytes_max: 16385", NULL, "dir/a.yaml:2: network.piece_bytes_max: '16385'"},
+    {"network: 3", NULL, "dir/a.yaml:1: Expecting MAPPING"},
+    {"network: [3]", NULL, "dir/a.yaml:1: Expecting MAPPING"},
+    {"service:\n  partial_results: yes", NULL,
+     "service.partial_results: 'yes' is not one of: false true"},
+    {"database:\n  records: 20\nservice: {record_limit: 19}", NULL,
+     "dir/a.yaml:2: database.records: more than service.record_limit"},
+    {"database: {source: templates}", NULL, "templates.files names no file"},
+    {"requests:\n  - kind: new\n  - kind: old", NULL,
+     "dir/a.yaml:3: requests[1].kind: 'old' is not one of: new duplicate"},
+    {"requests:\n  - of: 3", NULL, "Missing required mapping field: kind"},
+    {"requests:\n  - kind: new\n    of: 3", NULL,
+     "dir/a.yaml:3: requests[0].of: a request of kind 'new' has no such field"},
+    {"requests:\n  - kind: rotated\n    of: 3", NULL,
+     "dir/a.yaml:2: requests[0]: a request of kind 'rotated' needs 'by'"},
+    {"requests:\n  - kind: rotated\n    by: 201", NULL,
+     "dir/a.yaml:3: requests[0].by: '201' is not a whole number from -200 to 200"},
+    {"requests:\n  - kind: rotated\n    by: --1", NULL, "requests[0].by: '--1'"},
+    {"requests:\n  - kind: threshold\n    place: at", NULL, "needs 'threshold'"},
+    {"requests:\n  - kind: flipped\n    bits: 12801", NULL, "requests[0].bits: '12801'"},
+    {"requests:\n  - kind: duplicate\n    of: 0", NULL, "requests[0].of: '0'"},
+    {"requests:\n  - kind: new\n    repeat: 0", NULL, "requests[0].repeat: '0'"},
+    {"requests:\n  - {kind: new, repeat: 99999}\n  - {kind: new, repeat: 2}", NULL,
+     "dir/a.yaml:3: requests[1].repeat: more than 100000 requests in all"},
+    {"requests:\n  - kind: new\n    or_rule: [1, 0]", NULL,
+     "dir/a.yaml:3: requests[0].or_rule[1]: '0'"},
+    {"requests:\n  - kind: new\n    expect:\n      match: maybe", NULL,
+     "dir/a.yaml:4: requests[0].expect.match: 'maybe'"},
+    {"requests:\n  - kind: new\n    expect: {serials: 3}", NULL, "Unexpected key: serials"},
+    {"faults:\n  - kind: flood", NULL, "faults[0].kind: 'flood'"},
+    {"faults:\n  - {kind: reset, from: p0, to: p1}", NULL,
+     "dir/a.yaml:2: faults[0]: this fault needs 'at_byte'"},
+    {"faults:\n  - {kind: stall, from: p0, to: p0, at_ms: 1, for_ms: 1}", NULL,
+     "faults[0].to: a link has two different ends"},
+    {"faults:\n  - {kind: partition, from: p3, at_ms: 1, for_ms: 1}", NULL,
+     "faults[0].from: 'p3' is not one of"},
+    {"seed: [1", NULL, "dir/a.yaml:"},
+    {"\tseed: 1", NULL, "dir/a.yaml"},
+    {"seed: &a 1\nsessions: *a", NULL, "dir/a.yaml"},
+    {"", "seed", "--set seed: not of the form key=value"},
+    {"", "sead=1", "--set sead=1: there is no option 'sead'"},
+    {"", "network.latency_us=x", "--set network.latency_us: 'x' is not a whole number"},
+    {"", "sessions=9", "sessions: not a multiple of 8"},
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        struct uvea_scenario scenario;
+        struct uvea_error_context context = {.text = ""};
+        enum uvea_error error = parse(refusals[i].text, refusals[i].override, &scenario, &context);
+        if (error == UVEA_OK || strstr(context.text, refusals[i].sentence) == NULL) {
+            fail_msg("for <%s>: wanted <%s>, got <%s>", refusals[i].text, refusals[i].sentence,
+                     error == UVEA_OK ? "no error" : context.text);
+        }
+    }
+}
+
+static void test_file_errors(void **state)
+{
+    (void)state;
+    struct uvea_scenario scenario;
+    struct uvea_error_context context = {.text = ""};
+    assert_int_equal(uvea_scenario_load("no/such.yaml", NULL, 0, &scenario, &context), UVEA_ERR_IO);
+    assert_non_null(strstr(context.text, "no/such.yaml: No such file"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_empty_is_all_defaults),
+        cmocka_unit_test(test_option_table),
+        cmocka_unit_test(test_options_are_read),
+        cmocka_unit_test(test_requests_are_read),
+        cmocka_unit_test(test_faults_are_read),
+        cmocka_unit_test(test_override),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_file_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
