@@ -1,5 +1,6 @@
 #include "sim/cmd/run.h"
 
+#include "core/base/check.h"
 #include "core/base/plant.h"
 #include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
@@ -57,21 +58,33 @@ static enum uvea_error parse_arguments(int argc, char **argv, struct uvea_run_ar
 }
 
 #ifdef UVEA_ALARM
+static const char *const plant_names[] = {
+#define PLANT_NAME(id, text, what) text,
+    UVEA_PLANTS(PLANT_NAME)
+#undef PLANT_NAME
+};
+
+static int list_plants(void)
+{
+    for (size_t plant = 0; plant < UVEA_COUNT_OF(plant_names); plant++) {
+        (void)puts(plant_names[plant]);
+    }
+    return UVEA_EXIT_PASS;
+}
+
 static enum uvea_error set_plant(const char *name, struct uvea_error_context *context)
 {
-    static const char *const names[] = {
-#define PLANT_NAME(id, text, what) text,
-        UVEA_PLANTS(PLANT_NAME)
-#undef PLANT_NAME
-    };
-    for (unsigned plant = 0; name != NULL && plant < sizeof(names) / sizeof(names[0]); plant++) {
-        if (strcmp(name, names[plant]) == 0) {
+    if (name == NULL) {
+        return UVEA_OK;
+    }
+    for (size_t plant = 0; plant < UVEA_COUNT_OF(plant_names); plant++) {
+        if (strcmp(name, plant_names[plant]) == 0) {
             uvea_plant_set((enum uvea_plant)plant);
             return UVEA_OK;
         }
     }
-    return name == NULL ? UVEA_OK
-                        : uvea_error_set(context, UVEA_ERR_USAGE, "no planted fault '%s'", name);
+    return uvea_error_set(context, UVEA_ERR_USAGE, "no planted fault '%s'; --plants lists them",
+                          name);
 }
 #endif
 
@@ -204,6 +217,11 @@ static int run_command(int argc, char **argv)
     struct uvea_run_arguments arguments = {.file = NULL};
     struct uvea_error_context context = {.text = ""};
     struct tally tally = {.seeds = 0};
+#ifdef UVEA_ALARM
+    if (argc == 1 && strcmp(argv[0], "--plants") == 0) {
+        return list_plants();
+    }
+#endif
     enum uvea_error error = parse_arguments(argc, argv, &arguments, &context);
 #ifdef UVEA_ALARM
     if (error == UVEA_OK) {
@@ -239,7 +257,7 @@ const struct uvea_cmd uvea_cmd_run = {
         "  --trace FILE     write every event as one line of JSON\n"
         "  --json           print one JSON object per run instead of text\n"
 #ifdef UVEA_ALARM
-        "  --plant NAME     switch a planted fault on\n"
+        "  --plant NAME     switch a planted fault on; `uvea run --plants` lists them\n"
 #endif
         "\n"
         "Exit status: 0 pass, 2 usage or bad input, 10 wrong answer or broken invariant,\n"

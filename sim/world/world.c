@@ -333,8 +333,7 @@ static void judge_ends(const struct world *world, const struct uvea_sim_outcome 
                    uvea_error_text(world->parties[party].error), world->parties[party].reason.text);
         }
     }
-    if (outcome->end == UVEA_SIM_STEP_LIMIT || outcome->end == UVEA_SIM_TIME_LIMIT ||
-        outcome->end == UVEA_SIM_OUT_OF_MEMORY) {
+    if (outcome->end == UVEA_SIM_STEP_LIMIT || outcome->end == UVEA_SIM_TIME_LIMIT) {
         decide(result, UVEA_VERDICT_RESOURCE_LIMIT, "%s after %llu steps and %llu simulated ms",
                uvea_sim_end_text(outcome->end), (unsigned long long)outcome->steps,
                (unsigned long long)(outcome->time_ns / UVEA_MS));
