@@ -132,7 +132,8 @@ enum uvea_error uvea_population_init(struct uvea_population *population,
 {
     uint64_t seed = scenario->options[UVEA_OPTION_root_seed];
     *population = (struct uvea_population){.scenario = scenario};
-    uvea_sim_random_init(&population->templates, seed, "templates");
+    uint64_t people = scenario->options[UVEA_OPTION_root_people];
+    uvea_sim_random_init(&population->templates, people != 0 ? people : seed, "templates");
     uvea_sim_random_init(&population->workload, seed, "workload");
     enum uvea_error error = read_pool(population, context);
     if (error != UVEA_OK) {
