@@ -27,6 +27,7 @@ struct uvea_cmd {
     int (*run)(int argc, char **argv);
 };
 
+extern const struct uvea_cmd uvea_cmd_run;
 extern const struct uvea_cmd uvea_cmd_iris;
 extern const struct uvea_cmd uvea_cmd_share;
 

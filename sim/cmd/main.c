@@ -10,6 +10,7 @@
 #include <string.h>
 
 static const struct uvea_cmd *const commands[] = {
+    &uvea_cmd_run,
     &uvea_cmd_iris,
     &uvea_cmd_share,
 };
