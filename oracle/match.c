@@ -8,11 +8,10 @@ enum {
     COLUMN_BITS = 4, // wavelet x part
     COLUMNS_PER_WORD = 64 / COLUMN_BITS,
     WORDS_PER_RUN = 25, // at most 25 * 8 = 200 per byte lane
-    STRICT_NUMERATOR = 20316,
-    STRICT_DENOMINATOR = 65536,
 };
 
-_Static_assert(ROWS *COLUMNS *COLUMN_BITS == UVEA_ORACLE_WORDS * 64, "a template is 12,800 bits");
+_Static_assert(UVEA_ORACLE_WORDS * 64 == 12800 && (ROWS * COLUMNS) * COLUMN_BITS == 12800,
+               "bits of a template");
 _Static_assert(UVEA_ORACLE_WORDS % WORDS_PER_RUN == 0, "runs cover the template");
 _Static_assert(WORDS_PER_RUN * 8 <= 255, "byte lanes do not overflow within a run");
 
@@ -152,12 +151,13 @@ enum uvea_error uvea_oracle_judge(const struct uvea_oracle_counts *counts,
     int64_t c = counts->code_dot;
     int64_t m = counts->mask_dot;
     bool anonymous = 4 * c - m >= 0;
-    bool strict = STRICT_DENOMINATOR * c >= STRICT_NUMERATOR * m;
+    bool strict = 65536 * c >= 20316 * m;
     if (anonymous != fraction_at_most(counts, 3, 8)) {
         return fault("the two formulas disagree on the anonymous threshold", counts, context);
     }
-    if (strict != fraction_at_most(counts, STRICT_DENOMINATOR - STRICT_NUMERATOR,
-                                   INT64_C(2) * STRICT_DENOMINATOR)) {
+    // The limit (65536 - 20316) / 131072, written out: a mistyped constant must not be shared
+    // either.
+    if (strict != fraction_at_most(counts, 45220, 131072)) {
         return fault("the two formulas disagree on the strict threshold", counts, context);
     }
     if (strict && !anonymous) {

@@ -246,6 +246,7 @@ static enum uvea_error show_shifts(struct uvea_output *out, const struct uvea_te
 static enum uvea_error show_picture(struct uvea_output *out, const struct uvea_template *record,
                                     struct uvea_error_context *context)
 {
+    static const char phases[] = {'.', '-', '+', '#'};
     UVEA_TRY(uvea_output_print(out, context,
                                "phase of wavelet 0, every second column; ' ' is masked\n"));
     for (unsigned row = 0; row < UVEA_IRIS_ROWS; row++) {
@@ -253,7 +254,10 @@ static enum uvea_error show_picture(struct uvea_output *out, const struct uvea_t
         for (unsigned i = 0; i < UVEA_IRIS_COLUMNS / 2; i++) {
             unsigned phase = (bit_of(record->code, row, 2 * i, 0) ? 2u : 0u) +
                              (bit_of(record->code, row, 2 * i, 1) ? 1u : 0u);
-            line[i] = bit_of(record->mask, row, 2 * i, 0) ? ".-+#"[phase] : ' ';
+            line[i] = ' ';
+            if (bit_of(record->mask, row, 2 * i, 0)) {
+                line[i] = phases[phase];
+            }
         }
         UVEA_TRY(uvea_output_print(out, context, "|%s|\n", line));
     }

@@ -65,7 +65,7 @@ static void strangers_are_as_far_apart_as_published_ones(void **state)
             sum += distance;
         }
     }
-    assert_between(sum / (TEMPLATES * (TEMPLATES - 1) / 2), 0.47, 0.482);
+    assert_between(sum / (TEMPLATES * (TEMPLATES - 1) / 2.0), 0.47, 0.482);
 }
 
 static void shifted_columns_decorrelate_as_in_published_ones(void **state)
@@ -146,7 +146,7 @@ static void seed_1_gives_the_same_bytes_everywhere(void **state)
     assert_int_equal(EVP_Digest(bytes, sizeof(bytes), digest, NULL, EVP_sha256(), NULL), 1);
     static const char golden[] = "3fee7b9b6e291af7b58b0f6092fe48a4ba177c619b15b8c1946de15506c32c47";
     char text[65];
-    for (unsigned i = 0; i < 32; i++) {
+    for (size_t i = 0; i < 32; i++) {
         (void)snprintf(text + 2 * i, 3, "%02x", digest[i]);
     }
     assert_string_equal(text, golden);
