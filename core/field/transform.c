@@ -1,0 +1,123 @@
+#include "core/field/transform.h"
+
+#include "uvea_field_tables.h"
+
+#include <string.h>
+
+_Static_assert((int)GENERATED_PRIME == (int)UVEA_FIELD_PRIME, "tables are for this prime");
+_Static_assert((int)GENERATED_ROOT == (int)UVEA_FIELD_ROOT, "tables are for this root");
+
+enum { RADIX_MAX = 5 };
+static const unsigned radices[] = {2, 2, 2, 5, 5};
+
+// omega^(sign * exponent), exponent < 200.
+static uint16_t root(unsigned exponent, int sign)
+{
+    unsigned index = sign > 0 ? exponent : (UVEA_TRANSFORM_POINTS - exponent) % 200u;
+    return powers[index];
+}
+
+// One butterfly: out[k] = twiddle^k * sum_j in[j] w_radix^(jk); twiddle is omega^(step).
+static void butterfly(const uint16_t in[RADIX_MAX], unsigned radix, unsigned step, int sign,
+                      uint16_t out[RADIX_MAX])
+{
+    for (unsigned k = 0; k < radix; k++) {
+        uint64_t sum = 0;
+        for (unsigned j = 0; j < radix; j++) {
+            unsigned exponent = UVEA_TRANSFORM_POINTS / radix * (j * k % radix);
+            sum += (uint64_t)in[j] * root(exponent, sign);
+        }
+        out[k] = uvea_field_mul(uvea_field_reduce_u64(sum), root(step * k % 200u, sign));
+    }
+}
+
+// One pass of the self-sorting (Stockham) form: `length` points remain to be transformed, in
+// `stride` interleaved sequences.
+static void pass(const uint16_t *from, uint16_t *to, unsigned radix, unsigned length,
+                 unsigned stride, int sign)
+{
+    unsigned part = length / radix;
+    for (unsigned p = 0; p < part; p++) {
+        for (unsigned q = 0; q < stride; q++) {
+            uint16_t in[RADIX_MAX];
+            uint16_t out[RADIX_MAX];
+            for (unsigned j = 0; j < radix; j++) {
+                in[j] = from[q + stride * (p + part * j)];
+            }
+            butterfly(in, radix, UVEA_TRANSFORM_POINTS / length * p, sign, out);
+            for (unsigned k = 0; k < radix; k++) {
+                to[q + stride * (radix * p + k)] = out[k];
+            }
+        }
+    }
+}
+
+static void transform(const uint16_t in[UVEA_TRANSFORM_POINTS], uint16_t out[UVEA_TRANSFORM_POINTS],
+                      int sign)
+{
+    uint16_t buffers[2][UVEA_TRANSFORM_POINTS];
+    unsigned at = 0;
+    unsigned length = UVEA_TRANSFORM_POINTS;
+    unsigned stride = 1;
+    memcpy(buffers[0], in, sizeof(buffers[0]));
+    for (unsigned i = 0; i < sizeof(radices) / sizeof(radices[0]); i++) {
+        pass(buffers[at], buffers[1 - at], radices[i], length, stride, sign);
+        at = 1 - at;
+        length /= radices[i];
+        stride *= radices[i];
+    }
+    memcpy(out, buffers[at], sizeof(buffers[at]));
+}
+
+void uvea_transform_forward(const uint16_t in[UVEA_TRANSFORM_POINTS],
+                            uint16_t out[UVEA_TRANSFORM_POINTS])
+{
+    transform(in, out, 1);
+}
+
+void uvea_transform_inverse(const uint16_t in[UVEA_TRANSFORM_POINTS],
+                            uint16_t out[UVEA_TRANSFORM_POINTS])
+{
+    uint16_t scale = uvea_field_inverse(UVEA_TRANSFORM_POINTS);
+    transform(in, out, -1);
+    for (unsigned t = 0; t < UVEA_TRANSFORM_POINTS; t++) {
+        out[t] = uvea_field_mul(out[t], scale);
+    }
+}
+
+enum { PAIRS = 99 };
+
+// sum_k values[k] table[k] over 99 pairs, centred: 99 * 26100^2 < 2^36.
+static uint16_t weighted_sum(const int16_t values[PAIRS], const int16_t table[PAIRS])
+{
+    int64_t sum = 0;
+    for (unsigned k = 0; k < PAIRS; k++) {
+        sum += (int32_t)values[k] * table[k];
+    }
+    // 99 * 26100^2 < 2^21 * p: the offset makes it non-negative.
+    return uvea_field_reduce_u64((uint64_t)(sum + (int64_t)UVEA_FIELD_PRIME * (1 << 21)));
+}
+
+void uvea_transform_selected_inverse(const uint16_t in[UVEA_TRANSFORM_POINTS],
+                                     uint16_t out[UVEA_TRANSFORM_ROTATIONS])
+{
+    int16_t sums[PAIRS];
+    int16_t differences[PAIRS];
+    uint16_t total = uvea_field_add(in[0], in[100]);
+    for (unsigned k = 1; k <= PAIRS; k++) {
+        uint16_t sum = uvea_field_add(in[k], in[UVEA_TRANSFORM_POINTS - k]);
+        uint16_t difference = uvea_field_sub(in[k], in[UVEA_TRANSFORM_POINTS - k]);
+        total = uvea_field_add(total, sum);
+        sums[k - 1] = uvea_field_to_centred(sum);
+        differences[k - 1] = uvea_field_to_centred(difference);
+    }
+    out[15] = total;
+    for (unsigned r = 1; r <= 15; r++) {
+        uint16_t ends =
+            r % 2 == 0 ? uvea_field_add(in[0], in[100]) : uvea_field_sub(in[0], in[100]);
+        uint16_t even = uvea_field_add(ends, weighted_sum(sums, uvea_transform_cosine[r - 1]));
+        uint16_t odd = weighted_sum(differences, uvea_transform_sine[r - 1]);
+        out[15 + r] = uvea_field_add(even, odd);
+        out[15 - r] = uvea_field_sub(even, odd);
+    }
+}
