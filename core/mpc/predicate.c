@@ -1,8 +1,8 @@
 #include "core/mpc/predicate.h"
 
 #include "core/base/check.h"
-#include "core/base/plant.h"
 #include "core/mpc/bits.h"
+#include "core/mpc/open.h"
 #include "core/mpc/ring.h"
 #include "core/mpc/round.h"
 #include "core/mpc/temp.h"
@@ -36,55 +36,6 @@ enum uvea_error uvea_mpc_refresh(struct uvea_session *session, const uint16_t *a
     return error;
 }
 
-// ---- opening
-
-// Opened signs are 1 where the threshold is missed: turns them into match bits.
-static void to_matches(const struct uvea_session *session, uint64_t *opened, size_t count)
-{
-    size_t words = uvea_words_for(count);
-    for (size_t i = 0; i < words; i++) {
-        opened[i] = ~opened[i];
-    }
-    if (count % 64 != 0) {
-        opened[words - 1] &= (UINT64_C(1) << count % 64) - 1;
-    }
-    if (uvea_plant_active(UVEA_PLANT_FLIP_OPENED_BIT) && session->party.index == 2) {
-        opened[0] ^= 1;
-    }
-    if (uvea_plant_active(UVEA_PLANT_DROP_TAIL_LANE)) {
-        opened[words - 1] &= ~(UINT64_C(1) << (count - 1) % 64);
-    }
-}
-
-// Leakage entry L1 or L2, as the caller says.
-static enum uvea_error reveal_matches(struct uvea_session *session,
-                                      const struct uvea_planes *not_match, size_t count,
-                                      uint64_t *opened)
-{
-    UVEA_TRY(uvea_mpc_reveal_bits(session, not_match, count, opened));
-    to_matches(session, opened, count);
-    return UVEA_OK;
-}
-
-// The same, where the reference opens whole words instead of bits. The padding lanes hold the sign
-// of 0, so they give nothing away.
-static enum uvea_error reveal_matches_in_words(struct uvea_session *session,
-                                               const struct uvea_planes *not_match, size_t count,
-                                               uint64_t *opened)
-{
-    struct uvea_share64 words = {not_match->a, not_match->b, not_match->words};
-    uint64_t *third;
-    UVEA_TRY(uvea_mpc_take_u64(session, words.count, &third));
-    uvea_mpc_charge(session, words.count, 64);
-    UVEA_TRY(uvea_mpc_send_u64(session, UVEA_PEER_NEXT, words.b, words.count));
-    UVEA_TRY(uvea_mpc_recv_u64(session, UVEA_PEER_PREV, third, words.count));
-    for (size_t i = 0; i < words.count; i++) {
-        opened[i] = words.a[i] ^ words.b[i] ^ third[i];
-    }
-    to_matches(session, opened, count);
-    return UVEA_OK;
-}
-
 // ---- predicates
 
 // pairs (C, m) -> refreshed shares of (C, 2m)
@@ -105,7 +56,7 @@ static enum uvea_error dense_match(struct uvea_session *session, const uint16_t 
     UVEA_TRY(uvea_mpc_take_planes(session, 1, uvea_words_for(count), &not_match));
     UVEA_TRY(refresh_pairs(session, contributions, pairs));
     UVEA_TRY(uvea_mpc_anonymous_above(session, pairs, &not_match));
-    return reveal_matches(session, &not_match, count, opened); // L1
+    return uvea_mpc_reveal_matches(session, &not_match, count, opened); // L1
 }
 
 static enum uvea_error dense_match_kept(struct uvea_session *session, const uint16_t *contributions,
@@ -132,7 +83,7 @@ static enum uvea_error two_term_match(struct uvea_session *session, const uint16
     struct uvea_planes not_match;
     UVEA_TRY(uvea_mpc_take_planes(session, 1, uvea_words_for(count), &not_match));
     UVEA_TRY(uvea_mpc_two_term_above(session, contributions, count, &not_match));
-    return reveal_matches_in_words(session, &not_match, count, opened); // L1
+    return uvea_mpc_reveal_matches_in_words(session, &not_match, count, opened); // L1
 }
 
 enum uvea_error uvea_mpc_anonymous_match(struct uvea_session *session,
@@ -168,7 +119,7 @@ enum uvea_error uvea_mpc_strict_match(struct uvea_session *session,
     struct uvea_planes not_match;
     UVEA_TRY_CLEANUP(uvea_mpc_take_planes(session, 1, uvea_words_for(count), &not_match));
     UVEA_TRY_CLEANUP(uvea_mpc_strict_above(session, codes, masks, &not_match));
-    UVEA_TRY_CLEANUP(reveal_matches(session, &not_match, count, opened)); // L2
+    UVEA_TRY_CLEANUP(uvea_mpc_reveal_matches(session, &not_match, count, opened)); // L2
 cleanup:
     uvea_scratch_release(&session->scratch, mark);
     return error;
