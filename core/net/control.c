@@ -164,12 +164,11 @@ void uvea_control_close(struct uvea_control *control)
 
 // Keeps the first error for good, and ends both connections so that the peers learn of it.
 static enum uvea_error fail(struct uvea_control *control, enum uvea_peer peer,
-                            enum uvea_error error, const char *doing,
+                            enum uvea_error error, const char *cause,
                             struct uvea_error_context *context)
 {
-    control->failed =
-        uvea_error_set(&control->why, error, "%s, control channel: %.400s: %s",
-                       uvea_mesh_peer_name(control->mesh, peer), doing, uvea_error_text(error));
+    control->failed = uvea_error_set(&control->why, error, "%s, control channel: %.300s",
+                                     uvea_mesh_peer_name(control->mesh, peer), cause);
     uvea_control_shut(control);
     return uvea_error_set(context, error, "%s", control->why.text);
 }
@@ -268,7 +267,7 @@ static enum uvea_error send_barrier(struct uvea_control *control, enum uvea_peer
 static enum uvea_error recv_barrier(struct uvea_control *control, enum uvea_peer peer,
                                     uint64_t deadline_ns, struct uvea_error_context *context)
 {
-    struct uvea_value value;
+    struct uvea_value value = {0};
     UVEA_TRY(uvea_control_recv(control, peer, &value, deadline_ns, context));
     if (value.kind != UVEA_VALUE_BYTES || value.body_bytes != sizeof(barrier_text) ||
         memcmp(value.body, barrier_text, sizeof(barrier_text)) != 0) {

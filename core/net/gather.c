@@ -217,7 +217,7 @@ static enum uvea_error name_culprit(struct gathering *gathering, enum uvea_error
         cause = uvea_mesh_dials(gathering->mesh, dialler->side) ? "it was not dialled yet"
                                                                 : "it did not call";
     }
-    return uvea_error_set(context, error, "could not connect to %s, connection %u: %s: %.400s",
+    return uvea_error_set(context, error, "could not connect to %s, connection %u: %s: %.300s",
                           uvea_mesh_peer_name(gathering->mesh, dialler->side),
                           dialler->connection_id, uvea_error_text(error), cause);
 }

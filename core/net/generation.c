@@ -4,7 +4,6 @@
 #include "core/base/mem.h"
 #include "core/net/mesh_impl.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,17 +36,13 @@ static void wake_everyone(struct uvea_generation *generation)
 }
 
 void uvea_generation_fail(struct uvea_generation *generation, enum uvea_error error,
-                          const char *format, ...)
+                          const char *reason)
 {
     struct uvea_failure *failure = &generation->mesh->failure;
     if (!claim(failure, UVEA_FAILURE_CLAIMED)) {
         return;
     }
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(failure->context.text, sizeof(failure->context.text), format, args);
-    va_end(args);
-    failure->error = error;
+    failure->error = uvea_error_set(&failure->context, error, "%s", reason);
     atomic_store(&failure->state, UVEA_FAILURE_PUBLISHED);
     wake_everyone(generation);
 }
@@ -55,9 +50,12 @@ void uvea_generation_fail(struct uvea_generation *generation, enum uvea_error er
 void uvea_connection_fail(struct uvea_connection *connection, enum uvea_error error,
                           const char *cause)
 {
-    uvea_generation_fail(connection->generation, error, "%s, connection %u: %.400s",
-                         uvea_mesh_peer_name(connection->generation->mesh, connection->side),
-                         connection->id, cause);
+    struct uvea_generation *generation = connection->generation;
+    struct uvea_error_context reason;
+    error = uvea_error_set(&reason, error, "%s, connection %u: %.300s",
+                           uvea_mesh_peer_name(generation->mesh, connection->side), connection->id,
+                           cause);
+    uvea_generation_fail(generation, error, reason.text);
 }
 
 enum uvea_error uvea_failure_get(const struct uvea_failure *failure,
@@ -91,10 +89,10 @@ static void note_first_id(struct uvea_connection *connection)
         return;
     }
     atomic_store(&generation->mesh->seen_first_id, theirs);
-    uvea_generation_fail(generation, UVEA_ERR_PEER,
-                         "%s, connection %u: its sessions are numbered from %u, ours from %u",
-                         uvea_mesh_peer_name(generation->mesh, connection->side), connection->id,
-                         theirs, generation->first_id);
+    char cause[96];
+    (void)snprintf(cause, sizeof(cause), "its sessions are numbered from %u, ours from %u", theirs,
+                   generation->first_id);
+    uvea_connection_fail(connection, UVEA_ERR_PEER, cause);
 }
 
 static enum uvea_error dispatch(struct uvea_connection *connection,
@@ -304,6 +302,7 @@ static size_t connection_total(const struct uvea_generation *generation)
 static enum uvea_error init_connections(struct uvea_generation *generation,
                                         struct uvea_stream **streams)
 {
+    UVEA_CHECK(generation->connection_count > 0);
     for (size_t i = 0; i < connection_total(generation); i++) {
         struct uvea_connection *connection = &generation->connections[i];
         connection->generation = generation;
@@ -379,8 +378,7 @@ enum uvea_error uvea_generation_open(struct uvea_mesh *mesh, struct uvea_stream 
         error = start_tasks(opened);
     }
     if (error != UVEA_OK) {
-        uvea_generation_fail(opened, error, "setting up the connections: %s",
-                             uvea_error_text(error));
+        uvea_generation_fail(opened, error, "setting up the connections");
         uvea_generation_close(opened);
         return error;
     }

@@ -68,7 +68,7 @@ enum uvea_error uvea_handshake_dial(struct uvea_rt *rt, struct uvea_stream *stre
                                     const char *identity, uint32_t connection_id,
                                     uint64_t deadline_ns, struct uvea_error_context *context)
 {
-    size_t identity_bytes = strlen(identity);
+    size_t identity_bytes = strnlen(identity, UVEA_IDENTITY_BYTES_MAX + 1);
     UVEA_CHECK(identity_bytes <= UVEA_IDENTITY_BYTES_MAX);
 
     uint8_t id[WORD_BYTES];

@@ -85,6 +85,15 @@ static enum uvea_error nothing_received(const struct uvea_mesh_link *link, enum 
                                 uvea_error_text(error));
 }
 
+// A value that is none ends the connection, and with it the generation.
+static void refuse_value(const struct uvea_mesh_link *link, struct uvea_connection *connection,
+                         enum uvea_error error, const char *cause)
+{
+    struct uvea_error_context named;
+    error = uvea_error_set(&named, error, "session %u: %.250s", session_id(link), cause);
+    uvea_connection_fail(connection, error, named.text);
+}
+
 static enum uvea_error link_recv(struct uvea_link *base, enum uvea_peer peer,
                                  struct uvea_value *value, struct uvea_error_context *context)
 {
@@ -104,9 +113,7 @@ static enum uvea_error link_recv(struct uvea_link *base, enum uvea_peer peer,
     struct uvea_error_context cause = {{0}};
     error = uvea_value_decode(parcel->bytes.data, parcel->bytes.len, value, &cause);
     if (error != UVEA_OK) {
-        uvea_generation_fail(link->generation, error, "%s, connection %u, session %u: %.400s",
-                             uvea_mesh_peer_name(mesh, peer), lane->connection->id,
-                             session_id(link), cause.text);
+        refuse_value(link, lane->connection, error, cause.text);
         return nothing_received(link, peer, error, context);
     }
     return UVEA_OK;

@@ -311,7 +311,7 @@ void uvea_mesh_disconnect(struct uvea_mesh *mesh)
 void uvea_mesh_abort(struct uvea_mesh *mesh, enum uvea_error error, const char *reason)
 {
     UVEA_CHECK(mesh->generation != NULL && error != UVEA_OK);
-    uvea_generation_fail(mesh->generation, error, "%.400s", reason);
+    uvea_generation_fail(mesh->generation, error, reason);
 }
 
 enum uvea_error uvea_mesh_failure(const struct uvea_mesh *mesh, struct uvea_error_context *context)

@@ -126,6 +126,7 @@ struct uvea_mesh {
 
 // ---- accept.c
 
+// arg: struct uvea_mesh.
 void uvea_mesh_accept_task(void *arg);
 
 // ---- gather.c
@@ -156,9 +157,8 @@ UVEA_MUST_USE enum uvea_error uvea_generation_open(struct uvea_mesh *mesh,
 void uvea_generation_close(struct uvea_generation *generation);
 
 // Ends the generation, once: the first caller's reason is kept, every waiter wakes.
-UVEA_PRINTF(3, 4)
 void uvea_generation_fail(struct uvea_generation *generation, enum uvea_error error,
-                          const char *format, ...);
+                          const char *reason);
 // The same with the connection named in front of the cause.
 void uvea_connection_fail(struct uvea_connection *connection, enum uvea_error error,
                           const char *cause);

@@ -3,8 +3,8 @@
 #include "core/base/mem.h"
 #include "core/net/mesh.h"
 
-_Static_assert(sizeof(struct uvea_parcel) + 64 /* least buffer */ + 128 /* alignment, twice */ <=
-                   UVEA_MESH_FRAME_OVERHEAD_BYTES,
+// The least buffer is 64 bytes, and each of the two allocations is rounded up to 64.
+_Static_assert(sizeof(struct uvea_parcel) + 3 * (size_t)64 <= UVEA_MESH_FRAME_OVERHEAD_BYTES,
                "the price of a parcel covers its bookkeeping");
 
 static void parcel_free(struct uvea_parcel *parcel)

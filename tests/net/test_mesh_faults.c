@@ -255,26 +255,26 @@ static void note_refusal(void *arg, enum uvea_error error, const struct uvea_err
 
 struct stranger {
     const char *address;
-    unsigned party;
     const char *bytes;
-    size_t echoed; // bytes of answer before the end
-    enum uvea_error error;
     const char *says;
+    size_t echoed; // bytes of answer before the end
+    unsigned party;
+    enum uvea_error error;
 };
 
 static const struct stranger strangers[] = {
-    {"p0:5000", 0, "00000000 00000007 6d616c6c6f7279", 4, UVEA_ERR_PEER, "\"mallory\""},
-    {"p0:5000", 0, "00000000 00000005 616c696365", 4, UVEA_ERR_PEER, "alice does not dial alice"},
-    {"p1:5000", 1, "00000000 00000005 616c696365", 4, UVEA_ERR_PEER, "alice does not dial bob"},
-    {"p2:5000", 2, "00000000 00000003 626f62", 4, UVEA_ERR_PEER, "bob does not dial charlie"},
-    {"p0:5000", 0, "00000001 00000003 626f62", 4, UVEA_ERR_NOT_FOUND, "bob: connection 1"},
-    {"p0:5000", 0, "00000000 00000003 626f62", 4, UVEA_ERR_NOT_FOUND, "bob: connection 0"},
-    {"p0:5000", 0, "ffffffff 00000007 636861726c6965", 4, UVEA_ERR_NOT_FOUND, "4294967295"},
-    {"p0:5000", 0, "00000000 00000004 626f6200", 4, UVEA_ERR_PEER, "\"bob?\""},
-    {"p0:5000", 0, "00000000 00000000", 4, UVEA_ERR_PEER, "\"\""},
-    {"p0:5000", 0, "00000000 00000081", 4, UVEA_ERR_LIMIT, "129"},
-    {"p0:5000", 0, "00000000 00000002 c328", 4, UVEA_ERR_FORMAT, "UTF-8"},
-    {"p0:5000", 0, "000000", 0, UVEA_ERR_TIMEOUT, "connection id"},
+    {"p0:5000", "00000000 00000007 6d616c6c6f7279", "\"mallory\"", 4, 0, UVEA_ERR_PEER},
+    {"p0:5000", "00000000 00000005 616c696365", "alice does not dial alice", 4, 0, UVEA_ERR_PEER},
+    {"p1:5000", "00000000 00000005 616c696365", "alice does not dial bob", 4, 1, UVEA_ERR_PEER},
+    {"p2:5000", "00000000 00000003 626f62", "bob does not dial charlie", 4, 2, UVEA_ERR_PEER},
+    {"p0:5000", "00000001 00000003 626f62", "bob: connection 1", 4, 0, UVEA_ERR_NOT_FOUND},
+    {"p0:5000", "00000000 00000003 626f62", "bob: connection 0", 4, 0, UVEA_ERR_NOT_FOUND},
+    {"p0:5000", "ffffffff 00000007 636861726c6965", "4294967295", 4, 0, UVEA_ERR_NOT_FOUND},
+    {"p0:5000", "00000000 00000004 626f6200", "\"bob?\"", 4, 0, UVEA_ERR_PEER},
+    {"p0:5000", "00000000 00000000", "\"\"", 4, 0, UVEA_ERR_PEER},
+    {"p0:5000", "00000000 00000081", "129", 4, 0, UVEA_ERR_LIMIT},
+    {"p0:5000", "00000000 00000002 c328", "UTF-8", 4, 0, UVEA_ERR_FORMAT},
+    {"p0:5000", "000000", "connection id", 0, 0, UVEA_ERR_TIMEOUT},
 };
 
 // Sends bytes and counts what comes back until the end.

@@ -34,8 +34,8 @@ static void pool_keeps_a_few(void **state)
     enum { TAKEN = 3 * UVEA_PARCEL_POOL_MAX };
     struct uvea_parcel *taken[TAKEN];
     for (int round = 0; round < 3; round++) {
-        for (uint8_t i = 0; i < TAKEN; i++) {
-            taken[i] = parcel_of(&pool, i);
+        for (size_t i = 0; i < TAKEN; i++) {
+            taken[i] = parcel_of(&pool, (uint8_t)i);
         }
         for (size_t i = 0; i < TAKEN; i++) {
             uvea_parcel_give(taken[i]);
@@ -94,9 +94,9 @@ static void queue_task(void *arg)
     UVEA_CHECK(uvea_parcel_queue_init(&test->queue, test->rt) == UVEA_OK);
     struct uvea_task *popper;
     UVEA_CHECK(uvea_rt_spawn(test->rt, "pop", pop_task, test, &popper) == UVEA_OK);
-    enum uvea_error slept = uvea_rt_sleep_ns(test->rt, 2 * UVEA_MS);
+    UVEA_CHECK(uvea_rt_sleep_ns(test->rt, 2 * UVEA_MS) == UVEA_OK);
     push_some(test, 0, 10);
-    slept = slept == UVEA_OK ? uvea_rt_sleep_ns(test->rt, UVEA_MS) : slept;
+    UVEA_CHECK(uvea_rt_sleep_ns(test->rt, UVEA_MS) == UVEA_OK);
     push_some(test, 10, 20);
     uvea_parcel_queue_shut(&test->queue); // what is queued still comes out
     uvea_rt_join(test->rt, popper);
