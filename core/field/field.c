@@ -7,7 +7,10 @@ enum {
 
 // floor(2^47 / p). For every 32-bit x the quotient (x * factor) >> 47 is floor(x / p) or one less:
 // factor = 2^47 / p - e with e < 1, so the error is below x e / 2^47 + 1 < 2.
-static const uint64_t barrett_factor = UINT64_C(2696068817);
+#define BARRETT_FACTOR UINT64_C(2696068817)
+_Static_assert(BARRETT_FACTOR == (UINT64_C(1) << BARRETT_SHIFT) / UVEA_FIELD_PRIME,
+               "the factor is floor(2^47 / p)");
+_Static_assert(TWO_32_MOD_P == (UINT64_C(1) << 32) % UVEA_FIELD_PRIME, "2^32 mod p");
 
 // value - p if value >= p, for value < 2p.
 static uint32_t subtract_once(uint32_t value)
@@ -19,7 +22,7 @@ static uint32_t subtract_once(uint32_t value)
 
 uint16_t uvea_field_reduce_u32(uint32_t x)
 {
-    uint32_t quotient = (uint32_t)(x * barrett_factor >> BARRETT_SHIFT);
+    uint32_t quotient = (uint32_t)(x * BARRETT_FACTOR >> BARRETT_SHIFT);
     return (uint16_t)subtract_once(x - quotient * UVEA_FIELD_PRIME);
 }
 

@@ -1,7 +1,7 @@
 #include "core/field/spectrum.h"
 
-#include "core/base/check.h"
 #include "core/base/mem.h"
+#include "core/field/share.h"
 
 #include <string.h>
 
@@ -61,18 +61,11 @@ void uvea_spectrum_of_record(const struct uvea_field_eye *eye, struct uvea_spect
     uvea_mem_wipe(frequencies, sizeof(frequencies));
 }
 
-// Weights at zero of a degree-two polynomial given at the points 1, 2, 3: 3, -3, 1.
-static uint16_t reconstruction_weight(struct uvea_party party)
-{
-    static const uint16_t weights[UVEA_PARTY_COUNT] = {3, UVEA_FIELD_PRIME - 3, 1};
-    return weights[party.index];
-}
-
 void uvea_spectrum_of_query(struct uvea_party party, const struct uvea_field_eye *eye,
                             struct uvea_spectrum *out)
 {
     uint16_t scale =
-        uvea_field_mul(reconstruction_weight(party), uvea_field_inverse(UVEA_TRANSFORM_POINTS));
+        uvea_field_mul(uvea_field_weight_three(party), uvea_field_inverse(UVEA_TRANSFORM_POINTS));
     uint16_t code_weight = uvea_field_mul(scale, 2);
     uint16_t mask_weight = uvea_field_neg(scale);
     uint16_t frequencies[UVEA_TRANSFORM_POINTS];

@@ -1,5 +1,6 @@
 #include "core/field/transform.h"
 
+#include "core/base/mem.h"
 #include "uvea_field_tables.h"
 
 #include <string.h>
@@ -67,6 +68,7 @@ static void transform(const uint16_t in[UVEA_TRANSFORM_POINTS], uint16_t out[UVE
         stride *= radices[i];
     }
     memcpy(out, buffers[at], sizeof(buffers[at]));
+    uvea_mem_wipe(buffers, sizeof(buffers));
 }
 
 void uvea_transform_forward(const uint16_t in[UVEA_TRANSFORM_POINTS],
@@ -86,16 +88,19 @@ void uvea_transform_inverse(const uint16_t in[UVEA_TRANSFORM_POINTS],
 }
 
 enum { PAIRS = 99 };
+#define WEIGHTED_SUM_MAX (INT64_C(99) * UVEA_FIELD_CENTRED_MAX * UVEA_FIELD_CENTRED_MAX)
+#define WEIGHTED_SUM_OFFSET ((int64_t)UVEA_FIELD_PRIME << 21)
+_Static_assert(WEIGHTED_SUM_MAX < WEIGHTED_SUM_OFFSET, "the offset exceeds every sum");
 
-// sum_k values[k] table[k] over 99 pairs, centred: 99 * 26100^2 < 2^36.
+// sum_k values[k] table[k], all centred.
 static uint16_t weighted_sum(const int16_t values[PAIRS], const int16_t table[PAIRS])
 {
     int64_t sum = 0;
     for (unsigned k = 0; k < PAIRS; k++) {
-        sum += (int32_t)values[k] * table[k];
+        sum += values[k] * table[k]; // at most 26100^2 < 2^31
     }
-    // 99 * 26100^2 < 2^21 * p: the offset makes it non-negative.
-    return uvea_field_reduce_u64((uint64_t)(sum + (int64_t)UVEA_FIELD_PRIME * (1 << 21)));
+    // A multiple of p that makes it non-negative.
+    return uvea_field_reduce_u64((uint64_t)(sum + WEIGHTED_SUM_OFFSET));
 }
 
 void uvea_transform_selected_inverse(const uint16_t in[UVEA_TRANSFORM_POINTS],

@@ -2,6 +2,7 @@
 
 #include "core/base/mem.h"
 #include "core/field/field.h"
+#include "core/field/share.h"
 #include "core/mpc/bits.h"
 #include "core/mpc/field_inject.h"
 #include "core/mpc/msb.h"
@@ -58,23 +59,14 @@ static void low_bits(const struct uvea_share16 *x, uint16_t *scratch, struct uve
     }
 }
 
-// A component known to parties i and i+1 becomes a line through 0 at the third party's point: the
-// value at the point of `party` of x (z - z_party) / z, z the point of the party that lacks x.
-static uint16_t line_weight(struct uvea_party party, struct uvea_party lacking)
-{
-    uint16_t z = (uint16_t)(lacking.index + 1);
-    uint16_t own = (uint16_t)(party.index + 1);
-    return uvea_field_mul(uvea_field_sub(z, own), uvea_field_inverse(z));
-}
-
 // Replicated shares of the low bits and, for codes, of the sign bits -> Shamir shares of
 // low - 2 sign, in the eyes' order.
 static void to_shamir(struct uvea_party party, const struct uvea_share16 *low,
                       const struct uvea_share16 *sign, size_t eyes, struct uvea_field_eye *out)
 {
     // a is component x_party, which party + 2 lacks; b is x_(party-1), which party + 1 lacks.
-    uint16_t weight_a = line_weight(party, uvea_party_peer(party, UVEA_PEER_PREV));
-    uint16_t weight_b = line_weight(party, uvea_party_peer(party, UVEA_PEER_NEXT));
+    uint16_t weight_a = uvea_field_weight_component(party, uvea_party_peer(party, UVEA_PEER_PREV));
+    uint16_t weight_b = uvea_field_weight_component(party, uvea_party_peer(party, UVEA_PEER_NEXT));
     size_t codes = eyes * CODE_VALUES;
     for (size_t i = 0; i < low->count; i++) {
         uint16_t a = low->a[i];

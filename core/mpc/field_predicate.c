@@ -4,6 +4,7 @@
 #include "core/mpc/adder.h"
 #include "core/mpc/bits.h"
 #include "core/mpc/field_draw.h"
+#include "core/mpc/field_threshold.h"
 #include "core/mpc/open.h"
 #include "core/mpc/round.h"
 #include "core/mpc/temp.h"
@@ -12,20 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum {
-    BITS = 16,
-    OFFSET = 32768,                        // Y = g + 32768 lies in 768..51968 for valid scores
-    LIMIT = UVEA_FIELD_PRIME - OFFSET,     // 19433
-    COMPARED_BITS = BITS - 1,              // of W mod 32768
-    FIRST_IMPOSSIBLE = OFFSET + 19200 + 1, // 51969: the first Y no valid score gives
-    COARSE_SHIFT = 9,                      // upper bounds are multiples of 512
-    COARSE_BITS = BITS - COARSE_SHIFT,     // 7
-};
-_Static_assert(LIMIT % 2 == 1, "the comparison's first step is free");
-// The values Y never takes are 51969..52200 and 0..767: 1,000 of them, so the upper bound may stand
-// at 1,001 places, and any 512 consecutive ones hold a multiple of 512.
-_Static_assert((768 + UVEA_FIELD_PRIME - FIRST_IMPOSSIBLE) + 1 >= 1 << COARSE_SHIFT,
-               "a multiple of 512 always lies in the gap");
+enum { BITS = UVEA_FIELD_Y_BITS };
 
 // ---- both forms
 
@@ -33,7 +21,7 @@ _Static_assert((768 + UVEA_FIELD_PRIME - FIRST_IMPOSSIBLE) + 1 >= 1 << COARSE_SH
 static void add_offset(const struct uvea_session *session, const uint16_t *contributions,
                        size_t count, uint16_t *out)
 {
-    uint16_t offset = session->party.index == 0 ? OFFSET : 0;
+    uint16_t offset = session->party.index == 0 ? UVEA_FIELD_Y_OFFSET : 0;
     for (size_t i = 0; i < count; i++) {
         out[i] = uvea_field_add(contributions[i], offset);
     }
@@ -106,8 +94,7 @@ static enum uvea_error full_split(struct uvea_session *session, const struct uve
     return uvea_mpc_recv_vec_u16(session, UVEA_PEER_PREV, u->b + prev.first, prev.count);
 }
 
-// W = u + v has 17 bits w_0..w_16. With L = [W mod 32768 >= 19433], the canonical Y = W or W - p is
-// at least 32768 exactly when w_15 xor (L and (w_15 xor w_16)).
+// The 17-bit sum W = u + v and its comparison, plane by plane; see field_threshold.h.
 struct full {
     struct uvea_planes u;
     struct uvea_planes v;
@@ -129,7 +116,7 @@ static void sum_plane(const struct full *full, size_t k)
 // L <- w_k and L where the limit has a 1, w_k or L where it has a 0; gate is w_k and L.
 static void compare_plane(struct full *full, size_t k, const struct uvea_planes *gate)
 {
-    if ((LIMIT >> k & 1) == 0) {
+    if ((UVEA_FIELD_Y_LIMIT >> k & 1) == 0) {
         uvea_mpc_xor(&full->least, &full->sum, &full->least);
         uvea_mpc_xor(&full->least, gate, &full->least);
     } else {
@@ -141,7 +128,7 @@ static void compare_plane(struct full *full, size_t k, const struct uvea_planes 
 // Layer k: the adder's gate at plane k, and for k = 1..14 the comparison's beside it.
 static enum uvea_error full_layer(struct uvea_session *session, struct full *full, size_t k)
 {
-    bool compares = k >= 1 && k < COMPARED_BITS;
+    bool compares = k >= 1 && k < UVEA_FIELD_Y_LIMIT_BITS;
     const struct uvea_ripple ripple = {.left = full->u, .right = full->v, .carry = full->carry};
     struct uvea_planes adder = uvea_planes_at(&full->gates, 0, 1);
     struct uvea_planes compare = uvea_planes_at(&full->gates, 1, 1);
@@ -269,15 +256,12 @@ static enum uvea_error take_bounds(struct uvea_session *session, size_t count,
 
 static void find_bounds(const uint16_t *y, size_t count, struct bounds *bounds)
 {
+    const uint16_t coarse_mask = (1 << UVEA_FIELD_Y_COARSE_BITS) - 1;
     for (size_t i = 0; i < count; i++) {
-        uint32_t a = uvea_field_sub(OFFSET, y[i]);
-        uint32_t start = uvea_field_sub(FIRST_IMPOSSIBLE, y[i]);
-        // The next multiple of 512, or 0 when that lies at or beyond p: then the gap wraps round.
-        uint32_t b = (start + (1 << COARSE_SHIFT) - 1) >> COARSE_SHIFT << COARSE_SHIFT;
-        b &= -(uint32_t)(b < UVEA_FIELD_PRIME);
-        bounds->not_a[i] = (uint16_t)~a;
-        bounds->not_b[i] = (uint16_t)(~(b >> COARSE_SHIFT) & ((1 << COARSE_BITS) - 1));
-        bounds->a_above_b[i] = a > b;
+        struct uvea_field_bounds of = uvea_field_bounds_of(y[i]);
+        bounds->not_a[i] = (uint16_t)~of.a;
+        bounds->not_b[i] = (uint16_t)(~(of.b >> UVEA_FIELD_Y_COARSE_SHIFT) & coarse_mask);
+        bounds->a_above_b[i] = of.a_above_b;
     }
 }
 
@@ -297,7 +281,8 @@ static enum uvea_error range_bounds(struct uvea_session *session, const uint16_t
     UVEA_TRY(take_bounds(session, count, &bounds));
     find_bounds(y, count, &bounds);
     uvea_mpc_slice_u16(bounds.not_a, count, BITS, in_a ? range->not_a.a : range->not_a.b);
-    uvea_mpc_slice_u16(bounds.not_b, count, COARSE_BITS, in_a ? range->not_b.a : range->not_b.b);
+    uvea_mpc_slice_u16(bounds.not_b, count, UVEA_FIELD_Y_COARSE_BITS,
+                       in_a ? range->not_b.a : range->not_b.b);
     uvea_mpc_slice_u16(bounds.a_above_b, count, 1, in_a ? range->a_above_b.a : range->a_above_b.b);
     return UVEA_OK;
 }
@@ -327,7 +312,7 @@ static enum uvea_error range_compare(struct uvea_session *session, struct range 
 {
     struct uvea_ripple ripples[2] = {
         {
-            .left = uvea_planes_at(&range->z, COARSE_SHIFT, COARSE_BITS),
+            .left = uvea_planes_at(&range->z, UVEA_FIELD_Y_COARSE_SHIFT, UVEA_FIELD_Y_COARSE_BITS),
             .right = range->not_b,
             .carry = uvea_planes_at(&range->carries, 0, 1),
         },
@@ -338,10 +323,12 @@ static enum uvea_error range_compare(struct uvea_session *session, struct range 
         },
     };
     uvea_mpc_not(&range->carries, &range->carries); // both start at 1
-    UVEA_TRY(uvea_mpc_ripple(session, ripples, 2, COARSE_BITS));
-    ripples[1].left = uvea_planes_at(&range->z, COARSE_BITS, COARSE_SHIFT);
-    ripples[1].right = uvea_planes_at(&range->not_a, COARSE_BITS, COARSE_SHIFT);
-    return uvea_mpc_ripple(session, &ripples[1], 1, COARSE_SHIFT);
+    UVEA_TRY(uvea_mpc_ripple(session, ripples, 2, UVEA_FIELD_Y_COARSE_BITS));
+    ripples[1].left =
+        uvea_planes_at(&range->z, UVEA_FIELD_Y_COARSE_BITS, UVEA_FIELD_Y_COARSE_SHIFT);
+    ripples[1].right =
+        uvea_planes_at(&range->not_a, UVEA_FIELD_Y_COARSE_BITS, UVEA_FIELD_Y_COARSE_SHIFT);
+    return uvea_mpc_ripple(session, &ripples[1], 1, UVEA_FIELD_Y_COARSE_SHIFT);
 }
 
 static enum uvea_error range_form(struct uvea_session *session, const uint16_t *contributions,
@@ -353,7 +340,7 @@ static enum uvea_error range_form(struct uvea_session *session, const uint16_t *
     UVEA_TRY(uvea_mpc_take_u16(session, count, &values));
     UVEA_TRY(uvea_mpc_take_planes(session, BITS, words, &range.z));
     UVEA_TRY(uvea_mpc_take_planes(session, BITS, words, &range.not_a));
-    UVEA_TRY(uvea_mpc_take_planes(session, COARSE_BITS, words, &range.not_b));
+    UVEA_TRY(uvea_mpc_take_planes(session, UVEA_FIELD_Y_COARSE_BITS, words, &range.not_b));
     UVEA_TRY(uvea_mpc_take_planes(session, 1, words, &range.a_above_b));
     UVEA_TRY(uvea_mpc_take_planes(session, 2, words, &range.carries));
     add_offset(session, contributions, count, values);
