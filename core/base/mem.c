@@ -1,6 +1,5 @@
 #include "core/base/mem.h"
 
-#include <openssl/crypto.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,5 +27,5 @@ void uvea_mem_free(void *memory)
 
 void uvea_mem_wipe(void *memory, size_t bytes)
 {
-    OPENSSL_cleanse(memory, bytes);
+    explicit_bzero(memory, bytes);
 }
