@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void hash_text(const uint8_t hash[UVEA_SIM_HASH_BYTES], char text[33])
@@ -181,12 +180,11 @@ enum uvea_error uvea_run_print_json(const struct uvea_run_arguments *arguments,
         (json_int_t)result->steps, "events", (json_int_t)result->events, "comparisons",
         (json_int_t)result->comparisons, "bytes_sent", json_bytes_sent(result), "hash", hash,
         "options", json_options(scenario));
-    char *text = object == NULL ? NULL : json_dumps(object, JSON_COMPACT);
+    int status = object == NULL ? -1 : json_dumpf(object, stdout, JSON_COMPACT);
     json_decref(object);
-    if (text == NULL) {
+    if (status != 0) {
         return UVEA_ERR_MEMORY;
     }
-    (void)puts(text);
-    free(text);
+    (void)putchar('\n');
     return UVEA_OK;
 }

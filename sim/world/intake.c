@@ -5,7 +5,6 @@
 #include "core/base/mem.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PREFIX_BYTES = 8 }; // u32 LE envelope length, u32 LE shares length
@@ -27,22 +26,16 @@ enum uvea_error uvea_intake_encode(const struct uvea_uniqueness_request *request
                                    struct uvea_buf *frame)
 {
     json_t *envelope = envelope_of(request);
-    char *text = envelope == NULL ? NULL : json_dumps(envelope, JSON_COMPACT);
-    json_decref(envelope);
-    if (text == NULL) {
-        return UVEA_ERR_MEMORY;
+    size_t text_bytes = envelope == NULL ? 0 : json_dumpb(envelope, NULL, 0, JSON_COMPACT);
+    uint8_t *head = text_bytes == 0 ? NULL : uvea_buf_extend(frame, PREFIX_BYTES + text_bytes);
+    if (head != NULL) {
+        uvea_store_le32(head, (uint32_t)text_bytes);
+        uvea_store_le32(head + 4, (uint32_t)request->shares_bytes);
+        (void)json_dumpb(envelope, (char *)head + PREFIX_BYTES, text_bytes, JSON_COMPACT);
     }
-    size_t text_bytes = strlen(text);
-    uint8_t prefix[PREFIX_BYTES];
-    uvea_store_le32(prefix, (uint32_t)text_bytes);
-    uvea_store_le32(prefix + 4, (uint32_t)request->shares_bytes);
-    enum uvea_error error;
-    UVEA_TRY_CLEANUP(uvea_buf_append(frame, prefix, sizeof(prefix)));
-    UVEA_TRY_CLEANUP(uvea_buf_append(frame, text, text_bytes));
-    error = uvea_buf_append(frame, request->shares, request->shares_bytes);
-cleanup:
-    free(text);
-    return error;
+    json_decref(envelope);
+    return head == NULL ? UVEA_ERR_MEMORY
+                        : uvea_buf_append(frame, request->shares, request->shares_bytes);
 }
 
 enum uvea_error uvea_intake_read_answer(struct uvea_rt *rt, struct uvea_stream *stream,

@@ -11,6 +11,7 @@ BEGIN {
     file_lines_max = 600
     left = "(^|[^A-Za-z0-9_.>])(" # before a name that is no member access
     declare_layers()
+    declare_generated()
     declare_bans()
 }
 
@@ -35,6 +36,14 @@ function declare_layers(    low) {
     may["oracle"] = " core/base oracle "
 }
 
+# Headers that the build makes, who may include them, and why nobody else.
+function declare_generated() {
+    generated["uvea_build_id.h"] = "^sim/cmd/"
+    why_generated["uvea_build_id.h"] = "the build id must never reach a run's hash"
+    generated["uvea_field_tables.h"] = "^core/field/"
+    why_generated["uvea_field_tables.h"] = "use core/field/transform.h"
+}
+
 # The folder a path belongs to, as the table names it.
 function layer(path,    part) {
     split(path, part, "/")
@@ -44,9 +53,9 @@ function layer(path,    part) {
 function check_include(path, target,    from, to) {
     from = layer(path)
     to = layer(target)
-    if (target == "uvea_build_id.h") {
-        if (path !~ /^sim\/cmd\//) {
-            found("include", "only the command may know the build id: it must never reach a run's hash")
+    if (target in generated) {
+        if (path !~ generated[target]) {
+            found("include", "not for this folder: " why_generated[target])
         }
     } else if (target !~ /^(core|oracle|sim|tests|fuzz|proofs)\//) {
         found("include", "write project includes from the source root, as in \"core/base/error.h\"")
@@ -106,7 +115,8 @@ function declare_bans(    ours, none, command) {
     ban("assert", ours, none, "use UVEA_CHECK of core/base/check.h, which stays in release builds")
     ban("abort|exit|_exit|_Exit|quick_exit", "^core/", "^core/(base/check\\.c$|posix/)",
         "return an enum uvea_error; UVEA_CHECK for programmer errors")
-    ban("printf|puts|putchar|perror|fprintf|vfprintf|fputs", "^core/", "^core/(base/check\\.c$|posix/)",
+    ban("printf|puts|putchar|perror|fprintf|vfprintf|fputs", "^core/",
+        "^core/(base/check\\.c$|posix/|[a-z]+/generate\\.c$)",
         "put the sentence into struct uvea_error_context")
     ban("strcpy|strcat|sprintf|vsprintf|gets|stpcpy", ours, none, "use snprintf or struct uvea_buf")
     ban("atoi|atol|atoll|atof|strtok", ours, none, "use strtoull or strtoll and check the end and errno")
