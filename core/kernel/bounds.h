@@ -62,6 +62,8 @@ _Static_assert(UVEA_BOUND_ENDS + UVEA_BOUND_PAIRS * UVEA_FIELD_CENTRED_MAX <= UV
                "the score without rotation is a plain sum");
 _Static_assert(UVEA_BOUND_REDUCED <= INT16_MAX, "reduced values are kept in 16 bits");
 
+#define UVEA_KERNEL_RECIPROCAL (1.0F / (float)UVEA_FIELD_PRIME)
+
 // A centred residue in two signed bytes, kept as 16-bit factors.
 static inline int16_t uvea_kernel_low_byte(int16_t centred)
 {

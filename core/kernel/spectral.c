@@ -4,6 +4,13 @@
 
 const struct uvea_spectral_kernel *const uvea_spectral_kernels[] = {
     &uvea_spectral_kernel_portable,
+#if defined(__x86_64__)
+    &uvea_spectral_kernel_avx2,
+    &uvea_spectral_kernel_avx512,
+#elif defined(__aarch64__)
+    &uvea_spectral_kernel_neon,
+    &uvea_spectral_kernel_neon_i8mm,
+#endif
     NULL,
 };
 

@@ -41,6 +41,13 @@ struct uvea_spectral_kernel {
 };
 
 extern const struct uvea_spectral_kernel uvea_spectral_kernel_portable;
+#if defined(__x86_64__)
+extern const struct uvea_spectral_kernel uvea_spectral_kernel_avx2;
+extern const struct uvea_spectral_kernel uvea_spectral_kernel_avx512;
+#elif defined(__aarch64__)
+extern const struct uvea_spectral_kernel uvea_spectral_kernel_neon;
+extern const struct uvea_spectral_kernel uvea_spectral_kernel_neon_i8mm;
+#endif
 
 // All kernels built for this machine, portable first, best last; NULL at the end.
 extern const struct uvea_spectral_kernel *const uvea_spectral_kernels[];
