@@ -29,7 +29,8 @@ typedef void uvea_task_fn(void *arg);
 
 // What a computation is charged for: the simulator turns units into virtual time by a table.
 enum uvea_charge {
-    UVEA_CHARGE_RING_SCORE, // unit: one record, one eye, one orientation, all 31 rotations
+    UVEA_CHARGE_RING_SCORE,     // unit: one record, one eye, one orientation, all 31 rotations
+    UVEA_CHARGE_SPECTRAL_SCORE, // the same unit, by the transform
     UVEA_CHARGE_MPC_WORD,   // unit: one 64-bit word masked or combined by a replicated operation
     UVEA_CHARGE_SHARE_BYTE, // unit: one byte of a share file parsed or preprocessed
     UVEA_CHARGE_COUNT,

@@ -21,7 +21,9 @@ _Static_assert((int)UVEA_SCORES_PER_RECORD == 2 * (int)ROTATIONS, "(C, m) for ea
 struct lane {
     struct uvea_session *session;
     const uint16_t **records;
-    uint16_t *scores; // secret
+    uint16_t *scores;       // secret: (C, m) in the ring
+    uint16_t *field_scores; // secret: g in the field; NULL when the list goes through the ring
+    size_t field_score_count;
     uint64_t *opened;
     uint32_t *positions; // of the chunk's candidates, inside the chunk
 };
@@ -37,6 +39,7 @@ struct chunk {
 struct list {
     const struct uvea_search *search;
     const struct uvea_ring_query *query;
+    const void *spectral_query; // NULL: through the ring
     enum uvea_eye eye;
     unsigned quarter;
     const uint32_t *indices; // NULL: the records 0..count-1
@@ -67,8 +70,12 @@ static void close_lane(struct lane *lane, size_t chunk_records)
     if (lane->scores != NULL) {
         uvea_mem_wipe(lane->scores, chunk_records * UVEA_SCORES_PER_RECORD * sizeof(*lane->scores));
     }
+    if (lane->field_scores != NULL) {
+        uvea_mem_wipe(lane->field_scores, lane->field_score_count * sizeof(*lane->field_scores));
+    }
     uvea_mem_free(lane->records);
     uvea_mem_free(lane->scores);
+    uvea_mem_free(lane->field_scores);
     uvea_mem_free(lane->opened);
     uvea_mem_free(lane->positions);
 }
@@ -100,6 +107,16 @@ static enum uvea_error open_lane(struct lane *lane, size_t chunk_records)
     return UVEA_OK;
 }
 
+// A chunk may begin inside a tile: its records before the chunk are scored along with it.
+static enum uvea_error open_field_scores(const struct list *list, struct lane *lane)
+{
+    const size_t tile_records = list->search->config->spectral_kernel->tile_records;
+
+    lane->field_score_count = (list->chunk_records + tile_records - 1) * ROTATIONS;
+    lane->field_scores = uvea_mem_alloc(lane->field_score_count, sizeof(*lane->field_scores));
+    return lane->field_scores == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
+}
+
 // Cuts the list (not empty) into chunks and sets up its lanes. close_list also after a failure.
 static enum uvea_error open_list(struct list *list)
 {
@@ -121,6 +138,9 @@ static enum uvea_error open_list(struct list *list)
         list->lanes[i].session = search->sessions[uvea_search_session_position(
             search->session_count, list->eye, list->quarter, i)];
         UVEA_TRY(open_lane(&list->lanes[i], list->chunk_records));
+        if (list->spectral_query != NULL) {
+            UVEA_TRY(open_field_scores(list, &list->lanes[i]));
+        }
     }
     return UVEA_OK;
 }
@@ -139,6 +159,52 @@ static void score_chunk(const struct list *list, struct lane *lane, size_t first
     list->search->config->kernel->scores(list->query, lane->records + skip, count - skip,
                                          lane->scores + skip * UVEA_SCORES_PER_RECORD);
     uvea_rt_charge(list->search->rt, UVEA_CHARGE_RING_SCORE, count);
+}
+
+// Scores whole tiles and gives where the chunk's own scores begin.
+static const uint16_t *score_spectral_chunk(const struct list *list, struct lane *lane,
+                                            size_t first, size_t count)
+{
+    const struct uvea_spectral *spectral = list->search->spectral;
+    const size_t before = first % spectral->kernel->tile_records;
+
+    spectral->kernel->scores(&list->spectral_query, 1,
+                             (const void *const *)spectral->tiles +
+                                 first / spectral->kernel->tile_records,
+                             before + count, lane->field_scores);
+    uvea_rt_charge(list->search->rt, UVEA_CHARGE_SPECTRAL_SCORE, count);
+    return lane->field_scores + before * ROTATIONS;
+}
+
+// Opens the anonymous bits of a chunk. distances: what the dense ring predicate refreshed on the
+// way, otherwise left empty.
+static enum uvea_error judge_chunk(const struct list *list, struct lane *lane, size_t first,
+                                   size_t count, struct uvea_share16 *distances)
+{
+    const struct uvea_search_config *config = list->search->config;
+
+    if (list->spectral_query != NULL) {
+        const uint16_t *scores = score_spectral_chunk(list, lane, first, count);
+        return uvea_mpc_field_match(lane->session, config->field_form, scores, count * ROTATIONS,
+                                    lane->opened);
+    }
+    score_chunk(list, lane, first, count);
+    return uvea_mpc_anonymous_match(lane->session, config->form, lane->scores, count * ROTATIONS,
+                                    lane->opened,
+                                    config->form == UVEA_PREDICATE_DENSE ? distances : NULL);
+}
+
+// Puts the ring scores of the candidates, in their order, at the front of the lane's scores.
+static void score_candidates(const struct list *list, struct lane *lane, const struct chunk *chunk)
+{
+    for (size_t i = 0; i < chunk->candidate_count; i++) {
+        lane->records[i] =
+            uvea_resident_record(list->search->resident, list->eye, chunk->candidates[i].index);
+        lane->positions[i] = (uint32_t)i;
+    }
+    list->search->config->kernel->scores(list->query, lane->records, chunk->candidate_count,
+                                         lane->scores);
+    uvea_rt_charge(list->search->rt, UVEA_CHARGE_RING_SCORE, chunk->candidate_count);
 }
 
 // The 31 opened bits of one record, bit r for rotation index r.
@@ -198,7 +264,7 @@ static void deinterleave(const struct uvea_share16 *pairs, const uint32_t *recor
     }
 }
 
-// The two-term form refreshes nothing by itself: do it now, for the candidates' contributions only.
+// Unless the predicate refreshed the distances by itself, do it now, for the candidates only.
 // The kernel gives half the mask dot.
 static enum uvea_error refresh_candidates(struct lane *lane, size_t candidate_count,
                                           struct uvea_share16 *pairs)
@@ -222,7 +288,7 @@ static enum uvea_error refresh_candidates(struct lane *lane, size_t candidate_co
     return error;
 }
 
-// distances: what the dense predicate refreshed for the whole chunk; empty with the two-term form.
+// distances: what the dense predicate refreshed for the whole chunk; empty otherwise.
 static enum uvea_error candidate_distances(struct lane *lane, size_t candidate_count,
                                            const struct uvea_share16 *distances,
                                            struct uvea_share16 *codes, struct uvea_share16 *masks)
@@ -316,19 +382,18 @@ static enum uvea_error scan_chunk(void *arg, size_t at, struct uvea_error_contex
     struct list *list = arg;
     struct lane *lane = &list->lanes[at % list->lane_count];
     struct chunk *chunk = &list->chunks[at];
-    const enum uvea_predicate_form form = list->search->config->form;
     const size_t first = at * list->chunk_records;
     const size_t left = list->count - first;
     const size_t count = left < list->chunk_records ? left : list->chunk_records;
     struct uvea_share16 distances = {0};
     enum uvea_error error;
 
-    score_chunk(list, lane, first, count);
-    UVEA_TRY_CLEANUP(uvea_mpc_anonymous_match(lane->session, form, lane->scores, count * ROTATIONS,
-                                              lane->opened,
-                                              form == UVEA_PREDICATE_DENSE ? &distances : NULL));
+    UVEA_TRY_CLEANUP(judge_chunk(list, lane, first, count, &distances));
     UVEA_TRY_CLEANUP(collect_candidates(list, lane, first, count, chunk));
     if (chunk->candidate_count > 0) {
+        if (list->spectral_query != NULL) {
+            score_candidates(list, lane, chunk);
+        }
         UVEA_TRY_CLEANUP(evaluate_candidates(lane, &distances, chunk, context));
     }
 cleanup:
@@ -391,6 +456,12 @@ static enum uvea_error gather_chunks(const struct list *list, struct uvea_eye_re
     return UVEA_OK;
 }
 
+// Only the scanned eye has spectra.
+static bool goes_spectral(const struct uvea_search *search, enum uvea_eye eye)
+{
+    return search->config->path == UVEA_SEARCH_NTT && eye == search->config->full_scan_eye;
+}
+
 // (blocks) indices NULL: the first `count` records. An empty list costs no message.
 static enum uvea_error scan_list(const struct uvea_search *search,
                                  const struct uvea_search_job *job, enum uvea_orientation way,
@@ -400,6 +471,7 @@ static enum uvea_error scan_list(const struct uvea_search *search,
     struct list list = {
         .search = search,
         .query = &job->query->eye[way][eye],
+        .spectral_query = goes_spectral(search, eye) ? job->spectral_query->prepared[way] : NULL,
         .eye = eye,
         .quarter = way == UVEA_ORIENTATION_MIRROR ? 1 : 0,
         .indices = indices,
@@ -493,6 +565,13 @@ static enum uvea_error check_call(const struct uvea_search *search,
     if (chunk == 0 || chunk > UVEA_SEARCH_CHUNK_RECORDS) {
         return uvea_error_set(context, UVEA_ERR_USAGE, "chunks of %zu records: want 1..%d", chunk,
                               UVEA_SEARCH_CHUNK_RECORDS);
+    }
+    if (search->config->path == UVEA_SEARCH_NTT &&
+        (search->spectral == NULL || job->spectral_query == NULL ||
+         search->spectral->count != search->resident->count)) {
+        return uvea_error_set(context, UVEA_ERR_USAGE,
+                              "the NTT path wants spectra of all %zu records and of the query",
+                              search->resident->count);
     }
     for (size_t i = 0; i < job->known_count; i++) {
         if (job->known[i] >= search->resident->count ||

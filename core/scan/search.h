@@ -6,19 +6,25 @@
 // threshold (opened: leakage entry L1), then for records that passed, all 31 rotations: unsigned
 // lift of the masks, strict threshold (opened: L2), signed lift of the codes of the rotations that
 // passed anonymously. Chunk k runs on lane k mod lanes; lanes and both orientations run at once.
-// The transcript of each session is fixed by public values only. Sources: service.md 2.5;
-// wire.md 6.14.
+// The transcript of each session is fixed by public values only.
+//
+// On the NTT path phase 1 scores spectra and opens the field predicate's bits instead; the records
+// that passed are then scored again in the ring, for all 31 rotations, and go on as above. Sources:
+// service.md 2.5; wire.md 6.14; ntt.md 5.
 #ifndef UVEA_CORE_SCAN_SEARCH_H
 #define UVEA_CORE_SCAN_SEARCH_H
 
 #include "core/base/error.h"
 #include "core/kernel/ring_kernel.h"
+#include "core/kernel/spectral_kernel.h"
+#include "core/mpc/field_predicate.h"
 #include "core/mpc/predicate.h"
 #include "core/mpc/session.h"
 #include "core/mpc/share.h"
 #include "core/rt/rt.h"
 #include "core/scan/query.h"
 #include "core/scan/resident.h"
+#include "core/scan/spectral.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,10 +37,20 @@ enum {
     UVEA_SEARCH_SESSIONS_MAX = 65536,
 };
 
+// How the full scan scores and judges. Both give the same candidates. The second eye, which few
+// records reach, always goes through the ring.
+enum uvea_search_path {
+    UVEA_SEARCH_RING, // Z_2^16, anonymous predicate of `form`
+    UVEA_SEARCH_NTT,  // F_52201 and its transform, anonymous predicate of `field_form`
+};
+
 struct uvea_search_config {
     enum uvea_eye full_scan_eye;
+    enum uvea_search_path path;
     enum uvea_predicate_form form;
+    enum uvea_field_predicate_form field_form;
     const struct uvea_ring_kernel *kernel;
+    const struct uvea_spectral_kernel *spectral_kernel;
     size_t chunk_records_max; // 1..UVEA_SEARCH_CHUNK_RECORDS
 };
 
@@ -46,6 +62,7 @@ struct uvea_search {
     struct uvea_rt *rt;
     const struct uvea_search_config *config;
     const struct uvea_resident *resident;
+    const struct uvea_spectral *spectral; // with the NTT path: the scanned eye of the same records
     struct uvea_session *const *sessions;
     size_t session_count; // a positive multiple of UVEA_SEARCH_SESSION_MULTIPLE
 };
@@ -54,6 +71,7 @@ struct uvea_search {
 // ascending, without duplicates, each below the record count.
 struct uvea_search_job {
     const struct uvea_scan_query *query;
+    const struct uvea_spectral_query *spectral_query; // with the NTT path
     bool mirror;
     const uint32_t *known;
     size_t known_count;

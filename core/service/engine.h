@@ -11,6 +11,7 @@
 #include "core/scan/policy.h"
 #include "core/scan/resident.h"
 #include "core/scan/search.h"
+#include "core/scan/spectral.h"
 #include "core/service/request.h"
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct uvea_engine {
     struct uvea_party party;
     const struct uvea_policy *policy;
     struct uvea_resident *resident;
+    struct uvea_spectral *spectral; // NULL on the ring path
     struct uvea_search search;
     uint8_t run_seed[UVEA_PRF_SEED_BYTES]; // the three parties' shared seed of this run
     uint64_t requests;                     // begun in this run

@@ -16,6 +16,7 @@ struct party_run {
     struct uvea_session **session_at; // the same as pointers; owned
     size_t session_count;             // 0 until the sessions may be looked at
     uint64_t answered;
+    struct uvea_spectral spectral; // of the scanned eye, on the NTT path
     struct uvea_engine engine;
 };
 
@@ -95,13 +96,35 @@ static void set_up_engine(struct party_run *run, struct uvea_resident *resident)
     engine->party = run->config->party;
     engine->policy = &run->config->policy;
     engine->resident = resident;
+    engine->spectral = run->config->search.path == UVEA_SEARCH_NTT ? &run->spectral : NULL;
     engine->search = (struct uvea_search){
         .rt = run->rt,
         .config = &run->config->search,
         .resident = resident,
+        .spectral = engine->spectral,
         .sessions = run->session_at,
         .session_count = run->session_count,
     };
+}
+
+// The states agree by now, so all parties convert the same records.
+static enum uvea_error convert_records(struct party_run *run, const struct uvea_resident *resident,
+                                       struct uvea_error_context *context)
+{
+    const struct uvea_search_config *search = &run->config->search;
+    const struct uvea_spectral_load load = {
+        .rt = run->rt,
+        .sessions = run->session_at,
+        .session_count = run->session_count,
+        .resident = resident,
+        .eye = search->full_scan_eye,
+    };
+
+    if (run->engine.spectral == NULL) {
+        return UVEA_OK;
+    }
+    UVEA_TRY(uvea_spectral_init(&run->spectral, search->spectral_kernel, resident->records_max));
+    return uvea_spectral_convert_all(&load, &run->spectral, context);
 }
 
 static enum uvea_error come_up(struct party_run *run, struct uvea_resident *resident,
@@ -113,7 +136,8 @@ static enum uvea_error come_up(struct party_run *run, struct uvea_resident *resi
     UVEA_TRY(uvea_control_open(run->mesh, &run->control, context));
     UVEA_TRY(open_sessions(run, context));
     set_up_engine(run, resident);
-    return uvea_engine_check_state(&run->engine, context);
+    UVEA_TRY(uvea_engine_check_state(&run->engine, context));
+    return convert_records(run, resident, context);
 }
 
 // ---- serving
@@ -201,6 +225,7 @@ static void close_run(struct party_run *run)
     }
     uvea_mem_free(run->sessions);
     uvea_mem_free(run->session_at);
+    uvea_spectral_deinit(&run->spectral);
     uvea_control_close(run->control);
     uvea_mesh_close(run->mesh);
     uvea_mem_wipe(run->engine.run_seed, sizeof(run->engine.run_seed));

@@ -9,6 +9,7 @@
 struct work {
     struct uvea_iris_upload upload;
     struct uvea_scan_query query;
+    struct uvea_spectral_query spectral_query; // all zero on the ring path
 };
 
 static bool is_refusal(enum uvea_error error)
@@ -35,11 +36,14 @@ static enum uvea_error take_upload(struct uvea_engine *engine,
 
 static enum uvea_error search_and_decide(struct uvea_engine *engine,
                                          const struct uvea_uniqueness_request *request,
-                                         const struct uvea_scan_query *query,
-                                         struct uvea_response *response,
+                                         const struct work *work, struct uvea_response *response,
                                          struct uvea_error_context *context)
 {
-    struct uvea_search_job job = {.query = query, .mirror = request->mirror_detection};
+    struct uvea_search_job job = {
+        .query = &work->query,
+        .spectral_query = &work->spectral_query,
+        .mirror = request->mirror_detection,
+    };
     uint32_t *luc = NULL;
     size_t luc_count = 0;
     enum uvea_error error;
@@ -59,23 +63,56 @@ cleanup:
     return error;
 }
 
+// Spectra first: they are only looked at together with a record of the resident database.
+static enum uvea_error enrol(struct uvea_engine *engine, const struct work *work)
+{
+    uint32_t index;
+
+    if (engine->spectral != NULL) {
+        UVEA_TRY(uvea_spectral_insert(engine->spectral, work->spectral_query.record));
+    }
+    return uvea_resident_insert(engine->resident, &work->upload, &index);
+}
+
+// On the NTT path the query's scanned eye is converted too, on the session of the agreements.
+static enum uvea_error prepare_query(struct uvea_engine *engine,
+                                     const struct uvea_uniqueness_request *request,
+                                     struct work *work, struct uvea_error_context *context)
+{
+    const struct uvea_search_config *config = engine->search.config;
+    struct uvea_session *session = engine->search.sessions[0];
+    enum uvea_error error;
+
+    UVEA_TRY(uvea_scan_query_prepare(engine->party, &work->upload, request->mirror_detection,
+                                     &work->query));
+    if (engine->spectral == NULL) {
+        return UVEA_OK;
+    }
+    error = uvea_spectral_query_convert(session, &work->upload, config->full_scan_eye,
+                                        request->mirror_detection, config->spectral_kernel,
+                                        &work->spectral_query);
+    if (error != UVEA_OK && context != NULL) {
+        *context = session->error;
+    }
+    return error;
+}
+
 // Nothing is changed or answered before the three parties found themselves in step. The text is
 // made before the insertion too, so that what can still fail comes first.
 static enum uvea_error commit(struct uvea_engine *engine,
                               const struct uvea_uniqueness_request *request,
-                              const struct uvea_iris_upload *upload, struct uvea_response *response,
+                              const struct work *work, struct uvea_response *response,
                               struct uvea_error_context *context)
 {
     const bool insert = response->outcome.decision == UVEA_DECISION_UNIQUE_INSERT;
     const uint32_t serial = insert ? (uint32_t)engine->resident->count + 1 : 0;
-    uint32_t index;
 
     UVEA_TRY(uvea_engine_check_drift(engine, context));
     UVEA_TRY(uvea_engine_check_outcome(engine, &response->search, &response->outcome, context));
     UVEA_TRY(uvea_result_encode_uniqueness(engine->party, request->signup_id, serial,
                                            &response->outcome, &response->json));
     if (insert) {
-        const enum uvea_error error = uvea_resident_insert(engine->resident, upload, &index);
+        const enum uvea_error error = enrol(engine, work);
         if (error != UVEA_OK) {
             return uvea_error_set(context, error, "cannot insert record %u: %s", (unsigned)serial,
                                   uvea_error_text(error));
@@ -103,10 +140,9 @@ static enum uvea_error process(struct uvea_engine *engine,
     if (!all_valid) {
         return answer_error(engine, request->signup_id, UVEA_REASON_SHARES, response);
     }
-    UVEA_TRY(uvea_scan_query_prepare(engine->party, &work->upload, request->mirror_detection,
-                                     &work->query));
-    UVEA_TRY(search_and_decide(engine, request, &work->query, response, context));
-    return commit(engine, request, &work->upload, response, context);
+    UVEA_TRY(prepare_query(engine, request, work, context));
+    UVEA_TRY(search_and_decide(engine, request, work, response, context));
+    return commit(engine, request, work, response, context);
 }
 
 enum uvea_error uvea_uniqueness_process(struct uvea_engine *engine,
@@ -127,6 +163,7 @@ enum uvea_error uvea_uniqueness_process(struct uvea_engine *engine,
         return UVEA_ERR_MEMORY;
     }
     error = process(engine, request, work, response, context);
+    uvea_spectral_query_deinit(&work->spectral_query);
     uvea_mem_wipe(work, sizeof(*work));
     uvea_mem_free(work);
     return error;

@@ -10,7 +10,7 @@
 #define CLOCK_OFFSET_NS_MAX ((int64_t)UVEA_SIM_CLOCK_START_NS)
 enum { CLOCK_DRIFT_PPM_MAX = 100 * 1000 };
 
-_Static_assert(UVEA_CHARGE_COUNT == 3, "every charge has a default cost below");
+_Static_assert(UVEA_CHARGE_COUNT == 4, "every charge has a default cost below");
 
 void uvea_sim_config_init(struct uvea_sim_config *config)
 {
@@ -27,6 +27,7 @@ void uvea_sim_config_init(struct uvea_sim_config *config)
                 .piece_bytes_max = UVEA_SIM_PIECE_BYTES_MAX,
             },
         .cost_ns = {[UVEA_CHARGE_RING_SCORE] = UVEA_SIM_COST_RING_SCORE_NS,
+                    [UVEA_CHARGE_SPECTRAL_SCORE] = UVEA_SIM_COST_SPECTRAL_SCORE_NS,
                     [UVEA_CHARGE_MPC_WORD] = UVEA_SIM_COST_MPC_WORD_NS,
                     [UVEA_CHARGE_SHARE_BYTE] = UVEA_SIM_COST_SHARE_BYTE_NS},
         .step_budget = 100 * 1000 * 1000,

@@ -33,6 +33,8 @@ enum {
     // 31 rotations of 12,800 code and 6,400 mask elements: 0.6 million 16-bit multiply-adds, at
     // about 30 per nanosecond on one AVX2 core.
     UVEA_SIM_COST_RING_SCORE_NS = 20000,
+    // 38,400 bytes of spectra at about 20 GB/s: the kernel is bound by memory.
+    UVEA_SIM_COST_SPECTRAL_SCORE_NS = 2000,
     // Two AES-128 streams of 8 bytes each at about 5 GB/s, and the combining pass.
     UVEA_SIM_COST_MPC_WORD_NS = 4,
     // Base64 and JSON at about 200 MB/s.

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define UVEA_KERNEL_CHOICES "auto portable avx2 avx512 neon neon-i8mm"
+
 // section, name, kind, default, minimum, maximum or list of choices, meaning
 #define UVEA_OPTIONS(NUMBER, CHOICE)                                                               \
     NUMBER(root, seed, 1, 0, UINT64_MAX, "where all randomness of the run comes from")             \
@@ -17,6 +19,9 @@
     CHOICE(root, prf, "aes128", "aes128 chacha8", "generator of the pairwise random streams")      \
     CHOICE(root, predicate, "dense", "dense two-term",                                             \
            "anonymous predicate: 66 AND gates, or two terms and 15 AND gates")                     \
+    CHOICE(root, scan, "ring", "ring ntt", "how the full scan scores and judges")                  \
+    CHOICE(root, field_predicate, "full", "full valid-range",                                      \
+           "with scan ntt: 31 AND gates, right for every representative, or 23 for valid scores")  \
     NUMBER(root, sessions, 24, 8, 256, "MPC sessions per generation, a multiple of 8")             \
     NUMBER(root, connections, 16, 1, 256, "connections to each peer that carry the sessions")      \
     NUMBER(root, chunk_records, 4096, 1, 4096, "records scored and judged in one exchange")        \
@@ -44,6 +49,9 @@
            "bytes under way per direction before a writer waits")                                  \
     NUMBER(network, value_bytes_max, 67108864, 1024, 4294967295, "longest value a party accepts")  \
     NUMBER(network, recv_timeout_ms, 10000, 1, 3600000, "how long a party waits for a message")    \
+    CHOICE(kernels, p0, "auto", UVEA_KERNEL_CHOICES, "score kernels of party 0")                   \
+    CHOICE(kernels, p1, "auto", UVEA_KERNEL_CHOICES, "score kernels of party 1")                   \
+    CHOICE(kernels, p2, "auto", UVEA_KERNEL_CHOICES, "score kernels of party 2")                   \
     NUMBER(clocks, p0_offset_ms, 0, 0, 1000000, "how far party 0's clock is ahead")                \
     NUMBER(clocks, p1_offset_ms, 0, 0, 1000000, "how far party 1's clock is ahead")                \
     NUMBER(clocks, p2_offset_ms, 0, 0, 1000000, "how far party 2's clock is ahead")                \

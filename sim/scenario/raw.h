@@ -50,7 +50,7 @@ struct uvea_raw_fault {
     char *at_byte;
 };
 
-#define UVEA_RAW_SECTIONS(X) X(service) X(database) X(network) X(clocks) X(limits)
+#define UVEA_RAW_SECTIONS(X) X(service) X(database) X(network) X(kernels) X(clocks) X(limits)
 
 struct uvea_raw_templates {
     struct uvea_raw_section options; // first: option fields are offsets into it

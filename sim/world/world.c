@@ -9,6 +9,7 @@
 #include "sim/world/intake.h"
 #include "sim/world/judge.h"
 #include "sim/world/population.h"
+#include "sim/world/setup.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +21,6 @@ enum {
     CHANNEL_CAPACITY = 4,
 };
 
-static const char *const mesh_addresses[UVEA_PARTY_COUNT] = {"p0:7000", "p1:7000", "p2:7000"};
 static const char *const intake_addresses[UVEA_PARTY_COUNT] = {"p0:8000", "p1:8000", "p2:8000"};
 
 // One party with its database and what became of it.
@@ -77,52 +77,10 @@ int uvea_verdict_exit_status(enum uvea_verdict verdict)
 
 // ---- setting up
 
-static enum uvea_error put_fault(struct uvea_sim_network_config *network,
-                                 const struct uvea_fault_plan *plan,
-                                 struct uvea_error_context *context)
-{
-    static const enum uvea_sim_fault_kind kinds[] = {
-        [UVEA_FAULT_RESET] = UVEA_SIM_FAULT_RESET,
-        [UVEA_FAULT_STALL] = UVEA_SIM_FAULT_STALL,
-        [UVEA_FAULT_PARTITION] = UVEA_SIM_FAULT_PARTITION,
-    };
-    if (network->fault_count == UVEA_SIM_FAULTS_MAX) {
-        return uvea_error_set(context, UVEA_ERR_LIMIT, "faults: more than %d", UVEA_SIM_FAULTS_MAX);
-    }
-    network->faults[network->fault_count++] = (struct uvea_sim_fault){
-        .kind = kinds[plan->kind],
-        .from = plan->from,
-        .to = plan->to,
-        .connection = UVEA_SIM_ANY_CONNECTION,
-        .at_byte = plan->kind == UVEA_FAULT_RESET ? plan->at_byte : UVEA_SIM_NO_BYTE,
-        .at_ns = plan->at_ms * UVEA_MS,
-        .for_ns = plan->for_ms * UVEA_MS,
-    };
-    return UVEA_OK;
-}
-
 static enum uvea_error open_sim(struct world *world, struct uvea_error_context *context)
 {
     struct uvea_sim_config config;
-    uvea_sim_config_init(&config);
-    config.seed = option(world, UVEA_OPTION_root_seed);
-    config.network.link = (struct uvea_sim_link_config){
-        .latency_ns = option(world, UVEA_OPTION_network_latency_us) * 1000,
-        .jitter_ns = option(world, UVEA_OPTION_network_jitter_us) * 1000,
-        .bandwidth_bits_s = option(world, UVEA_OPTION_network_bandwidth_mbit) * 1000000,
-        .window_bytes = option(world, UVEA_OPTION_network_buffer_bytes),
-        .piece_bytes_max = option(world, UVEA_OPTION_network_piece_bytes_max),
-    };
-    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        uint64_t offset_ms =
-            option(world, (enum uvea_option)(UVEA_OPTION_clocks_p0_offset_ms + party));
-        config.nodes[party].clock_offset_ns = (int64_t)(offset_ms * UVEA_MS);
-    }
-    config.step_budget = option(world, UVEA_OPTION_limits_steps);
-    config.time_budget_ns = option(world, UVEA_OPTION_limits_sim_s) * UVEA_SECOND;
-    for (size_t i = 0; i < world->scenario->fault_count; i++) {
-        UVEA_TRY(put_fault(&config.network, &world->scenario->faults[i], context));
-    }
+    UVEA_TRY(uvea_setup_sim(world->scenario, &config, context));
     UVEA_TRY(uvea_sim_open(&config, &world->sim, context));
     struct uvea_sim_trace *trace = uvea_sim_trace(world->sim);
     if (world->options->trace != NULL) {
@@ -139,55 +97,15 @@ static enum uvea_error open_sim(struct world *world, struct uvea_error_context *
 
 static void init_model(struct world *world)
 {
-    const struct uvea_oracle_config config = {
-        .full_scan_eye = (enum uvea_oracle_eye)option(world, UVEA_OPTION_service_full_scan_eye),
-        .return_partial_results = option(world, UVEA_OPTION_service_partial_results) != 0,
-        .luc_enabled = true,
-        .luc_lookback_records = (uint32_t)option(world, UVEA_OPTION_service_lookback),
-        .luc_serial_ids_from_request = option(world, UVEA_OPTION_service_or_rule) != 0,
-        .supermatch_limit = (uint32_t)option(world, UVEA_OPTION_service_supermatch_limit),
-    };
+    const struct uvea_oracle_config config = uvea_setup_oracle(world->scenario);
     uvea_oracle_model_init(&world->model, &config);
 }
 
-static struct uvea_party_config party_config(const struct world *world, unsigned index)
-{
-    struct uvea_party party = uvea_party_at(index);
-    struct uvea_mesh_config mesh = uvea_mesh_config_default(party);
-    mesh.listen_address = mesh_addresses[index];
-    memcpy(mesh.dial_address, mesh_addresses, sizeof(mesh.dial_address));
-    mesh.session_count = (uint32_t)option(world, UVEA_OPTION_root_sessions);
-    mesh.connection_count = (uint32_t)option(world, UVEA_OPTION_root_connections);
-    mesh.value_bytes_max = option(world, UVEA_OPTION_network_value_bytes_max);
-    mesh.recv_ns_max = option(world, UVEA_OPTION_network_recv_timeout_ms) * UVEA_MS;
-    return (struct uvea_party_config){
-        .party = party,
-        .mesh = mesh,
-        .prf = option(world, UVEA_OPTION_root_prf) == 0 ? UVEA_PRF_AES128 : UVEA_PRF_CHACHA8,
-        .search =
-            {
-                .full_scan_eye = (enum uvea_eye)option(world, UVEA_OPTION_service_full_scan_eye),
-                .form = option(world, UVEA_OPTION_root_predicate) == 0 ? UVEA_PREDICATE_DENSE
-                                                                       : UVEA_PREDICATE_TWO_TERM,
-                .kernel = &uvea_ring_kernel_portable,
-                .chunk_records_max = option(world, UVEA_OPTION_root_chunk_records),
-            },
-        .policy =
-            {
-                .luc_enabled = true,
-                .luc_lookback_records = (uint32_t)option(world, UVEA_OPTION_service_lookback),
-                .luc_serial_ids_from_request = option(world, UVEA_OPTION_service_or_rule) != 0,
-                .return_partial_results = option(world, UVEA_OPTION_service_partial_results) != 0,
-                .supermatch_limit = (uint32_t)option(world, UVEA_OPTION_service_supermatch_limit),
-            },
-    };
-}
-
-static enum uvea_error init_parties(struct world *world)
+static enum uvea_error init_parties(struct world *world, struct uvea_error_context *context)
 {
     for (unsigned index = 0; index < UVEA_PARTY_COUNT; index++) {
         struct party *party = &world->parties[index];
-        party->config = party_config(world, index);
+        UVEA_TRY(uvea_setup_party(world->scenario, index, &party->config, context));
         party->answer = &world->answers[index];
         party->rt = uvea_sim_rt(world->sim, index);
         UVEA_TRY(
@@ -449,7 +367,7 @@ enum uvea_error uvea_world_run(const struct uvea_scenario *scenario,
     init_model(world);
     UVEA_TRY_CLEANUP(uvea_population_init(&world->population, scenario, context));
     UVEA_TRY_CLEANUP(open_sim(world, context));
-    UVEA_TRY_CLEANUP(init_parties(world));
+    UVEA_TRY_CLEANUP(init_parties(world, context));
     UVEA_TRY_CLEANUP(enrol(world, context));
     UVEA_TRY_CLEANUP(start(world));
     uvea_sim_run(world->sim, &outcome);

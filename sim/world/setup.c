@@ -1,0 +1,158 @@
+#include "sim/world/setup.h"
+
+#include "core/kernel/cpu.h"
+#include "core/kernel/ring_kernel.h"
+#include "core/kernel/spectral_kernel.h"
+
+#include <string.h>
+
+static const char *const mesh_addresses[UVEA_PARTY_COUNT] = {"p0:7000", "p1:7000", "p2:7000"};
+
+static uint64_t option(const struct uvea_scenario *scenario, enum uvea_option which)
+{
+    return scenario->options[which];
+}
+
+// ---- the simulator
+
+static struct uvea_sim_fault fault_of(const struct uvea_fault_plan *plan)
+{
+    static const enum uvea_sim_fault_kind kinds[] = {
+        [UVEA_FAULT_RESET] = UVEA_SIM_FAULT_RESET,
+        [UVEA_FAULT_STALL] = UVEA_SIM_FAULT_STALL,
+        [UVEA_FAULT_PARTITION] = UVEA_SIM_FAULT_PARTITION,
+    };
+    return (struct uvea_sim_fault){
+        .kind = kinds[plan->kind],
+        .from = plan->from,
+        .to = plan->to,
+        .connection = UVEA_SIM_ANY_CONNECTION,
+        .at_byte = plan->kind == UVEA_FAULT_RESET ? plan->at_byte : UVEA_SIM_NO_BYTE,
+        .at_ns = plan->at_ms * UVEA_MS,
+        .for_ns = plan->for_ms * UVEA_MS,
+    };
+}
+
+static struct uvea_sim_link_config link_of(const struct uvea_scenario *scenario)
+{
+    return (struct uvea_sim_link_config){
+        .latency_ns = option(scenario, UVEA_OPTION_network_latency_us) * 1000,
+        .jitter_ns = option(scenario, UVEA_OPTION_network_jitter_us) * 1000,
+        .bandwidth_bits_s = option(scenario, UVEA_OPTION_network_bandwidth_mbit) * 1000000,
+        .window_bytes = option(scenario, UVEA_OPTION_network_buffer_bytes),
+        .piece_bytes_max = option(scenario, UVEA_OPTION_network_piece_bytes_max),
+    };
+}
+
+enum uvea_error uvea_setup_sim(const struct uvea_scenario *scenario, struct uvea_sim_config *config,
+                               struct uvea_error_context *context)
+{
+    if (scenario->fault_count > UVEA_SIM_FAULTS_MAX) {
+        return uvea_error_set(context, UVEA_ERR_LIMIT, "faults: more than %d", UVEA_SIM_FAULTS_MAX);
+    }
+    uvea_sim_config_init(config);
+    config->seed = option(scenario, UVEA_OPTION_root_seed);
+    config->network.link = link_of(scenario);
+    config->step_budget = option(scenario, UVEA_OPTION_limits_steps);
+    config->time_budget_ns = option(scenario, UVEA_OPTION_limits_sim_s) * UVEA_SECOND;
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        uint64_t offset_ms =
+            option(scenario, (enum uvea_option)(UVEA_OPTION_clocks_p0_offset_ms + party));
+        config->nodes[party].clock_offset_ns = (int64_t)(offset_ms * UVEA_MS);
+    }
+    for (size_t i = 0; i < scenario->fault_count; i++) {
+        config->network.faults[config->network.fault_count++] = fault_of(&scenario->faults[i]);
+    }
+    return UVEA_OK;
+}
+
+// ---- a party
+
+static struct uvea_mesh_config mesh_of(const struct uvea_scenario *scenario, unsigned index)
+{
+    struct uvea_mesh_config mesh = uvea_mesh_config_default(uvea_party_at(index));
+    mesh.listen_address = mesh_addresses[index];
+    memcpy(mesh.dial_address, mesh_addresses, sizeof(mesh.dial_address));
+    mesh.session_count = (uint32_t)option(scenario, UVEA_OPTION_root_sessions);
+    mesh.connection_count = (uint32_t)option(scenario, UVEA_OPTION_root_connections);
+    mesh.value_bytes_max = option(scenario, UVEA_OPTION_network_value_bytes_max);
+    mesh.recv_ns_max = option(scenario, UVEA_OPTION_network_recv_timeout_ms) * UVEA_MS;
+    return mesh;
+}
+
+static struct uvea_policy policy_of(const struct uvea_scenario *scenario)
+{
+    return (struct uvea_policy){
+        .luc_enabled = true,
+        .luc_lookback_records = (uint32_t)option(scenario, UVEA_OPTION_service_lookback),
+        .luc_serial_ids_from_request = option(scenario, UVEA_OPTION_service_or_rule) != 0,
+        .return_partial_results = option(scenario, UVEA_OPTION_service_partial_results) != 0,
+        .supermatch_limit = (uint32_t)option(scenario, UVEA_OPTION_service_supermatch_limit),
+    };
+}
+
+static struct uvea_search_config search_of(const struct uvea_scenario *scenario)
+{
+    bool ring = option(scenario, UVEA_OPTION_root_scan) == 0;
+    bool dense = option(scenario, UVEA_OPTION_root_predicate) == 0;
+    bool full = option(scenario, UVEA_OPTION_root_field_predicate) == 0;
+    return (struct uvea_search_config){
+        .full_scan_eye = (enum uvea_eye)option(scenario, UVEA_OPTION_service_full_scan_eye),
+        .path = ring ? UVEA_SEARCH_RING : UVEA_SEARCH_NTT,
+        .form = dense ? UVEA_PREDICATE_DENSE : UVEA_PREDICATE_TWO_TERM,
+        .field_form = full ? UVEA_FIELD_PREDICATE_FULL : UVEA_FIELD_PREDICATE_VALID_RANGE,
+        .chunk_records_max = option(scenario, UVEA_OPTION_root_chunk_records),
+    };
+}
+
+static enum uvea_error choose_kernels(const struct uvea_scenario *scenario, unsigned index,
+                                      struct uvea_search_config *search,
+                                      struct uvea_error_context *context)
+{
+    const struct uvea_cpu cpu = uvea_cpu_detect();
+    enum uvea_option which = (enum uvea_option)(UVEA_OPTION_kernels_p0 + index);
+    char name[64];
+    uvea_option_format(which, option(scenario, which), name);
+    if (strcmp(name, "auto") == 0) {
+        search->kernel = uvea_ring_kernel_best(&cpu);
+        search->spectral_kernel = uvea_spectral_kernel_best(&cpu);
+        return UVEA_OK;
+    }
+    search->kernel = uvea_ring_kernel_named(name, &cpu);
+    search->spectral_kernel = uvea_spectral_kernel_named(name, &cpu);
+    if (search->kernel == NULL || search->spectral_kernel == NULL) {
+        return uvea_error_set(context, UVEA_ERR_NOT_FOUND,
+                              "kernels.p%u: this processor has no kernels '%s'", index, name);
+    }
+    return UVEA_OK;
+}
+
+enum uvea_error uvea_setup_party(const struct uvea_scenario *scenario, unsigned index,
+                                 struct uvea_party_config *config,
+                                 struct uvea_error_context *context)
+{
+    struct uvea_search_config search = search_of(scenario);
+    UVEA_TRY(choose_kernels(scenario, index, &search, context));
+    *config = (struct uvea_party_config){
+        .party = uvea_party_at(index),
+        .mesh = mesh_of(scenario, index),
+        .prf = option(scenario, UVEA_OPTION_root_prf) == 0 ? UVEA_PRF_AES128 : UVEA_PRF_CHACHA8,
+        .search = search,
+        .policy = policy_of(scenario),
+    };
+    return UVEA_OK;
+}
+
+// ---- the oracle
+
+struct uvea_oracle_config uvea_setup_oracle(const struct uvea_scenario *scenario)
+{
+    return (struct uvea_oracle_config){
+        .full_scan_eye = (enum uvea_oracle_eye)option(scenario, UVEA_OPTION_service_full_scan_eye),
+        .return_partial_results = option(scenario, UVEA_OPTION_service_partial_results) != 0,
+        .luc_enabled = true,
+        .luc_lookback_records = (uint32_t)option(scenario, UVEA_OPTION_service_lookback),
+        .luc_serial_ids_from_request = option(scenario, UVEA_OPTION_service_or_rule) != 0,
+        .supermatch_limit = (uint32_t)option(scenario, UVEA_OPTION_service_supermatch_limit),
+    };
+}
