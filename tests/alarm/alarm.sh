@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # Switches each planted fault on in turn and wants it reported with status 10 (wrong answer or broken
 # invariant) or 12 (crash); without a fault the same run must pass.
-# usage: alarm.sh UVEA_ALARM SCENARIO
+# usage: alarm.sh UVEA_ALARM SCENARIO [OPTION...]
 set -u
 uvea=$1
 scenario=$2
+shift 2
+options=("$@")
 plants=$("$uvea" run --plants) || exit 1
 passed=0
 failed=0
 
 check() {
     local plant=$1 allowed=$2 status
-    "$uvea" run "$scenario" --plant "$plant" >/dev/null 2>&1
+    "$uvea" run "$scenario" "${options[@]}" --plant "$plant" >/dev/null 2>&1
     status=$?
     if [[ " $allowed " == *" $status "* ]]; then
         echo "ok: $plant ended with status $status"

@@ -58,16 +58,19 @@ static void test_sizes_pass(void **state)
 {
     (void)state;
     static const unsigned sizes[] = {0, 1, 2, 3, 9};
-    for (size_t i = 0; i < UVEA_COUNT_OF(sizes); i++) {
+    static const char *const paths[] = {"ring", "ntt"};
+    for (size_t i = 0; i < UVEA_COUNT_OF(sizes) * UVEA_COUNT_OF(paths); i++) {
+        unsigned records = sizes[i / UVEA_COUNT_OF(paths)];
         char text[256];
         (void)snprintf(text, sizeof(text),
-                       SMALL "chunk_records: 4\ndatabase: {records: %u}\n" PAIR_OF_REQUESTS,
-                       sizes[i]);
+                       SMALL
+                       "scan: %s\nchunk_records: 4\ndatabase: {records: %u}\n" PAIR_OF_REQUESTS,
+                       paths[i % UVEA_COUNT_OF(paths)], records);
         struct uvea_world_result result = run(text);
         assert_string_equal(result.reason, "");
         assert_int_equal(result.verdict, UVEA_VERDICT_PASS);
         assert_int_equal(result.responses, 6);
-        assert_int_equal(result.records, sizes[i] + 1);
+        assert_int_equal(result.records, records + 1);
     }
 }
 
@@ -224,7 +227,12 @@ static void test_shape_does_not_depend_on_templates(void **state)
 {
     (void)state;
     static const char *const people[] = {"people: 11\n", "people: 12\n"};
-    static const char *const forms[] = {"predicate: dense\n", "predicate: two-term\n"};
+    static const char *const forms[] = {
+        "predicate: dense\n",
+        "predicate: two-term\n",
+        "scan: ntt\n",
+        "scan: ntt\nfield_predicate: valid-range\n",
+    };
     for (size_t form = 0; form < UVEA_COUNT_OF(forms); form++) {
         struct uvea_sim_record_list lists[2] = {{.count = 0}, {.count = 0}};
         for (unsigned i = 0; i < 2; i++) {

@@ -1,0 +1,269 @@
+#include "core/base/mem.h"
+#include "core/base/plant.h"
+#include "core/scan/list.h"
+
+enum { ROTATIONS = UVEA_ROTATION_COUNT };
+
+_Static_assert((int)UVEA_SCORES_PER_RECORD == 2 * (int)ROTATIONS, "(C, m) for each rotation");
+
+static void score_chunk(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
+                        size_t first, size_t count)
+{
+    // The planted fault leaves in place what the lane's previous chunk had for its first record.
+    const size_t skip = uvea_plant_active(UVEA_PLANT_STALE_BUFFER) ? 1 : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        lane->records[i] = uvea_resident_record(list->search->resident, list->eye,
+                                                uvea_scan_list_index(list, first + i));
+    }
+    list->search->config->kernel->scores(list->query, lane->records + skip, count - skip,
+                                         lane->scores + skip * UVEA_SCORES_PER_RECORD);
+    uvea_rt_charge(list->search->rt, UVEA_CHARGE_RING_SCORE, count);
+}
+
+// Scores whole tiles and gives where the chunk's own scores begin.
+static const uint16_t *score_spectral_chunk(const struct uvea_scan_list *list,
+                                            struct uvea_scan_lane *lane, size_t first, size_t count)
+{
+    const struct uvea_spectral *spectral = list->search->spectral;
+    const size_t before = first % spectral->kernel->tile_records;
+
+    spectral->kernel->scores(&list->spectral_query, 1,
+                             (const void *const *)spectral->tiles +
+                                 first / spectral->kernel->tile_records,
+                             before + count, lane->field_scores);
+    uvea_rt_charge(list->search->rt, UVEA_CHARGE_SPECTRAL_SCORE, count);
+    return lane->field_scores + before * ROTATIONS;
+}
+
+// Opens the anonymous bits of a chunk. distances: what the dense ring predicate refreshed on the
+// way, otherwise left empty.
+static enum uvea_error judge_chunk(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
+                                   size_t first, size_t count, struct uvea_share16 *distances)
+{
+    const struct uvea_search_config *config = list->search->config;
+
+    if (list->spectral_query != NULL) {
+        const uint16_t *scores = score_spectral_chunk(list, lane, first, count);
+        return uvea_mpc_field_match(lane->session, config->field_form, scores, count * ROTATIONS,
+                                    lane->opened);
+    }
+    score_chunk(list, lane, first, count);
+    return uvea_mpc_anonymous_match(lane->session, config->form, lane->scores, count * ROTATIONS,
+                                    lane->opened,
+                                    config->form == UVEA_PREDICATE_DENSE ? distances : NULL);
+}
+
+// Puts the ring scores of the candidates, in their order, at the front of the lane's scores.
+static void score_candidates(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
+                             const struct uvea_scan_chunk *chunk)
+{
+    for (size_t i = 0; i < chunk->candidate_count; i++) {
+        lane->records[i] =
+            uvea_resident_record(list->search->resident, list->eye, chunk->candidates[i].index);
+        lane->positions[i] = (uint32_t)i;
+    }
+    list->search->config->kernel->scores(list->query, lane->records, chunk->candidate_count,
+                                         lane->scores);
+    uvea_rt_charge(list->search->rt, UVEA_CHARGE_RING_SCORE, chunk->candidate_count);
+}
+
+// The 31 opened bits of one record, bit r for rotation index r.
+static uint32_t rotation_bits(const uint64_t *opened, size_t record)
+{
+    const size_t bit = record * ROTATIONS;
+    const unsigned shift = bit % 64;
+    uint64_t bits = opened[bit / 64] >> shift;
+
+    if (shift > 64 - ROTATIONS) {
+        bits |= opened[bit / 64 + 1] << (64 - shift);
+    }
+    return (uint32_t)(bits & ((UINT64_C(1) << ROTATIONS) - 1));
+}
+
+// Records of the chunk with a pass on any rotation, from the opened bits.
+static enum uvea_error collect_candidates(const struct uvea_scan_list *list,
+                                          struct uvea_scan_lane *lane, size_t first, size_t count,
+                                          struct uvea_scan_chunk *chunk)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (rotation_bits(lane->opened, i) != 0) {
+            lane->positions[found++] = (uint32_t)i;
+        }
+    }
+    if (found == 0) {
+        return UVEA_OK;
+    }
+    chunk->candidates = uvea_mem_alloc(found, sizeof(*chunk->candidates));
+    if (chunk->candidates == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    chunk->candidate_count = found;
+    for (size_t i = 0; i < found; i++) {
+        chunk->candidates[i] = (struct uvea_candidate){
+            .index = uvea_scan_list_index(list, first + lane->positions[i]),
+            .anonymous = rotation_bits(lane->opened, lane->positions[i]),
+        };
+    }
+    return UVEA_OK;
+}
+
+// Copies (C, M) of all rotations of the candidates out of interleaved pairs. record_of[i] is the
+// place of candidate i in pairs, NULL: i itself.
+static void deinterleave(const struct uvea_share16 *pairs, const uint32_t *record_of,
+                         struct uvea_share16 *codes, struct uvea_share16 *masks)
+{
+    for (size_t j = 0; j < codes->count; j++) {
+        const size_t candidate = j / ROTATIONS;
+        const size_t record = record_of == NULL ? candidate : record_of[candidate];
+        const size_t pair = 2 * (record * ROTATIONS + j % ROTATIONS);
+        codes->a[j] = pairs->a[pair];
+        codes->b[j] = pairs->b[pair];
+        masks->a[j] = pairs->a[pair + 1];
+        masks->b[j] = pairs->b[pair + 1];
+    }
+}
+
+// Unless the predicate refreshed the distances by itself, do it now, for the candidates only.
+// The kernel gives half the mask dot.
+static enum uvea_error refresh_candidates(struct uvea_scan_lane *lane, size_t candidate_count,
+                                          struct uvea_share16 *pairs)
+{
+    const size_t count = candidate_count * UVEA_SCORES_PER_RECORD;
+    uint16_t *additive = uvea_mem_alloc(count, sizeof(*additive));
+    enum uvea_error error;
+
+    if (additive == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    for (size_t j = 0; j < count; j += 2) {
+        const size_t record = lane->positions[j / UVEA_SCORES_PER_RECORD];
+        const size_t from = record * UVEA_SCORES_PER_RECORD + j % UVEA_SCORES_PER_RECORD;
+        additive[j] = lane->scores[from];
+        additive[j + 1] = (uint16_t)(2u * lane->scores[from + 1]);
+    }
+    error = uvea_mpc_refresh(lane->session, additive, count, pairs);
+    uvea_mem_wipe(additive, count * sizeof(*additive));
+    uvea_mem_free(additive);
+    return error;
+}
+
+// distances: what the dense predicate refreshed for the whole chunk; empty otherwise.
+static enum uvea_error candidate_distances(struct uvea_scan_lane *lane, size_t candidate_count,
+                                           const struct uvea_share16 *distances,
+                                           struct uvea_share16 *codes, struct uvea_share16 *masks)
+{
+    const size_t count = candidate_count * ROTATIONS;
+    struct uvea_share16 pairs = {0};
+    enum uvea_error error;
+
+    UVEA_TRY_CLEANUP(uvea_share16_init(codes, count));
+    UVEA_TRY_CLEANUP(uvea_share16_init(masks, count));
+    if (distances->count > 0) {
+        deinterleave(distances, lane->positions, codes, masks);
+    } else {
+        UVEA_TRY_CLEANUP(refresh_candidates(lane, candidate_count, &pairs));
+        deinterleave(&pairs, NULL, codes, masks);
+    }
+cleanup:
+    uvea_share16_deinit(&pairs);
+    return error;
+}
+
+static enum uvea_error set_strict(const struct uvea_scan_lane *lane, struct uvea_scan_chunk *chunk,
+                                  struct uvea_error_context *context)
+{
+    for (size_t i = 0; i < chunk->candidate_count; i++) {
+        struct uvea_candidate *candidate = &chunk->candidates[i];
+        candidate->strict = rotation_bits(lane->opened, i);
+        if ((candidate->strict & ~candidate->anonymous) != 0) {
+            return uvea_error_set(context, UVEA_ERR_STATE,
+                                  "record %u matches strictly on a rotation that does not pass the "
+                                  "anonymous threshold",
+                                  (unsigned)candidate->index + 1);
+        }
+    }
+    return UVEA_OK;
+}
+
+// Lifts the codes of the rotations that passed anonymously and keeps them with their lifted masks.
+static enum uvea_error retain_distances(struct uvea_session *session, struct uvea_scan_chunk *chunk,
+                                        const struct uvea_share16 *codes,
+                                        const struct uvea_share32 *masks)
+{
+    struct uvea_share16 passed = {0};
+    enum uvea_error error;
+    size_t count = 0;
+    size_t to = 0;
+
+    for (size_t i = 0; i < chunk->candidate_count; i++) {
+        count += (size_t)__builtin_popcount(chunk->candidates[i].anonymous);
+    }
+    UVEA_TRY_CLEANUP(uvea_share16_init(&passed, count));
+    UVEA_TRY_CLEANUP(uvea_share32_init(&chunk->masks, count));
+    for (size_t j = 0; j < codes->count; j++) {
+        if ((chunk->candidates[j / ROTATIONS].anonymous >> (j % ROTATIONS) & 1) == 0) {
+            continue;
+        }
+        passed.a[to] = codes->a[j];
+        passed.b[to] = codes->b[j];
+        chunk->masks.a[to] = masks->a[j];
+        chunk->masks.b[to] = masks->b[j];
+        to++;
+    }
+    error = uvea_mpc_lift_signed_u32(session, &passed, &chunk->codes);
+cleanup:
+    uvea_share16_deinit(&passed);
+    return error;
+}
+
+static enum uvea_error evaluate_candidates(struct uvea_scan_lane *lane,
+                                           const struct uvea_share16 *distances,
+                                           struct uvea_scan_chunk *chunk,
+                                           struct uvea_error_context *context)
+{
+    struct uvea_share16 codes = {0};
+    struct uvea_share16 masks = {0};
+    struct uvea_share32 lifted = {0};
+    enum uvea_error error;
+
+    UVEA_TRY_CLEANUP(candidate_distances(lane, chunk->candidate_count, distances, &codes, &masks));
+    UVEA_TRY_CLEANUP(uvea_mpc_lift_u32(lane->session, &masks, &lifted));
+    UVEA_TRY_CLEANUP(uvea_mpc_strict_match(lane->session, &codes, &lifted, lane->opened));
+    UVEA_TRY_CLEANUP(set_strict(lane, chunk, context));
+    UVEA_TRY_CLEANUP(retain_distances(lane->session, chunk, &codes, &lifted));
+cleanup:
+    uvea_share16_deinit(&codes);
+    uvea_share16_deinit(&masks);
+    uvea_share32_deinit(&lifted);
+    return error;
+}
+
+enum uvea_error uvea_scan_chunk_run(void *arg, size_t at, struct uvea_error_context *context)
+{
+    struct uvea_scan_list *list = arg;
+    struct uvea_scan_lane *lane = &list->lanes[at % list->lane_count];
+    struct uvea_scan_chunk *chunk = &list->chunks[at];
+    const size_t first = at * list->chunk_records;
+    const size_t left = list->count - first;
+    const size_t count = left < list->chunk_records ? left : list->chunk_records;
+    struct uvea_share16 distances = {0};
+    enum uvea_error error;
+
+    UVEA_TRY_CLEANUP(judge_chunk(list, lane, first, count, &distances));
+    UVEA_TRY_CLEANUP(collect_candidates(list, lane, first, count, chunk));
+    if (chunk->candidate_count > 0) {
+        if (list->spectral_query != NULL) {
+            score_candidates(list, lane, chunk);
+        }
+        UVEA_TRY_CLEANUP(evaluate_candidates(lane, &distances, chunk, context));
+    }
+cleanup:
+    uvea_share16_deinit(&distances);
+    if (error != UVEA_OK && context != NULL && context->text[0] == '\0') {
+        *context = lane->session->error;
+    }
+    return error;
+}

@@ -1,0 +1,190 @@
+#include "core/scan/list.h"
+
+#include "core/base/check.h"
+#include "core/base/mem.h"
+#include "core/scan/fanout.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { ROTATIONS = UVEA_ROTATION_COUNT };
+
+_Static_assert((int)UVEA_SEARCH_LANES_MAX <= (int)UVEA_FANOUT_TASKS_MAX, "a lane is a task");
+
+// ---- setting up
+
+size_t uvea_search_session_position(size_t session_count, enum uvea_eye eye, unsigned quarter,
+                                    size_t lane)
+{
+    const size_t group = session_count / UVEA_SEARCH_SESSION_MULTIPLE;
+
+    UVEA_CHECK(quarter < UVEA_SCAN_QUARTERS && lane < group);
+    return 2 * (quarter * group + lane) + (eye == UVEA_EYE_RIGHT);
+}
+
+static void close_lane(struct uvea_scan_lane *lane, size_t chunk_records)
+{
+    if (lane->scores != NULL) {
+        uvea_mem_wipe(lane->scores, chunk_records * UVEA_SCORES_PER_RECORD * sizeof(*lane->scores));
+    }
+    if (lane->field_scores != NULL) {
+        uvea_mem_wipe(lane->field_scores, lane->field_score_count * sizeof(*lane->field_scores));
+    }
+    uvea_mem_free(lane->records);
+    uvea_mem_free(lane->scores);
+    uvea_mem_free(lane->field_scores);
+    uvea_mem_free(lane->opened);
+    uvea_mem_free(lane->positions);
+}
+
+static void close_list(struct uvea_scan_list *list)
+{
+    for (size_t i = 0; list->lanes != NULL && i < list->lane_count; i++) {
+        close_lane(&list->lanes[i], list->chunk_records);
+    }
+    for (size_t i = 0; list->chunks != NULL && i < list->chunk_count; i++) {
+        uvea_mem_free(list->chunks[i].candidates);
+        uvea_share32_deinit(&list->chunks[i].codes);
+        uvea_share32_deinit(&list->chunks[i].masks);
+    }
+    uvea_mem_free(list->lanes);
+    uvea_mem_free(list->chunks);
+}
+
+static enum uvea_error open_lane(struct uvea_scan_lane *lane, size_t chunk_records)
+{
+    lane->records = uvea_mem_alloc(chunk_records, sizeof(*lane->records));
+    lane->scores = uvea_mem_alloc(chunk_records * UVEA_SCORES_PER_RECORD, sizeof(*lane->scores));
+    lane->opened = uvea_mem_alloc(uvea_words_for(chunk_records * ROTATIONS), sizeof(*lane->opened));
+    lane->positions = uvea_mem_alloc(chunk_records, sizeof(*lane->positions));
+    if (lane->records == NULL || lane->scores == NULL || lane->opened == NULL ||
+        lane->positions == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    return UVEA_OK;
+}
+
+// A chunk may begin inside a tile: its records before the chunk are scored along with it.
+static enum uvea_error open_field_scores(const struct uvea_scan_list *list,
+                                         struct uvea_scan_lane *lane)
+{
+    const size_t tile_records = list->search->config->spectral_kernel->tile_records;
+
+    lane->field_score_count = (list->chunk_records + tile_records - 1) * ROTATIONS;
+    lane->field_scores = uvea_mem_alloc(lane->field_score_count, sizeof(*lane->field_scores));
+    return lane->field_scores == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
+}
+
+// Cuts the list (not empty) into chunks and sets up its lanes. close_list also after a failure.
+static enum uvea_error open_list(struct uvea_scan_list *list)
+{
+    const struct uvea_search *search = list->search;
+    const size_t group = search->session_count / UVEA_SEARCH_SESSION_MULTIPLE;
+    const size_t chunk_max = search->config->chunk_records_max;
+    size_t lanes = group < UVEA_SEARCH_LANES_MAX ? group : UVEA_SEARCH_LANES_MAX;
+
+    list->chunk_records = list->count < chunk_max ? list->count : chunk_max;
+    list->chunk_count = list->count / chunk_max + (list->count % chunk_max != 0);
+    lanes = lanes < list->chunk_count ? lanes : list->chunk_count;
+    list->chunks = uvea_mem_alloc(list->chunk_count, sizeof(*list->chunks));
+    list->lanes = uvea_mem_alloc(lanes, sizeof(*list->lanes));
+    if (list->chunks == NULL || list->lanes == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    list->lane_count = lanes;
+    for (size_t i = 0; i < lanes; i++) {
+        list->lanes[i].session = search->sessions[uvea_search_session_position(
+            search->session_count, list->eye, list->quarter, i)];
+        UVEA_TRY(open_lane(&list->lanes[i], list->chunk_records));
+        if (list->spectral_query != NULL) {
+            UVEA_TRY(open_field_scores(list, &list->lanes[i]));
+        }
+    }
+    return UVEA_OK;
+}
+
+// ---- from chunks to the result of an eye
+
+void uvea_eye_result_deinit(struct uvea_eye_result *eye)
+{
+    uvea_mem_free(eye->candidates);
+    uvea_share32_deinit(&eye->codes);
+    uvea_share32_deinit(&eye->masks);
+    *eye = (struct uvea_eye_result){0};
+}
+
+static void copy_shares(const struct uvea_share32 *from, struct uvea_share32 *to, size_t at)
+{
+    if (from->count > 0) {
+        memcpy(to->a + at, from->a, from->count * sizeof(*to->a));
+        memcpy(to->b + at, from->b, from->count * sizeof(*to->b));
+    }
+}
+
+static enum uvea_error gather_chunks(const struct uvea_scan_list *list, struct uvea_eye_result *eye)
+{
+    size_t candidates = 0;
+    size_t distances = 0;
+
+    for (size_t i = 0; i < list->chunk_count; i++) {
+        candidates += list->chunks[i].candidate_count;
+        distances += list->chunks[i].codes.count;
+    }
+    if (candidates == 0) {
+        return UVEA_OK;
+    }
+    eye->candidates = uvea_mem_alloc(candidates, sizeof(*eye->candidates));
+    if (eye->candidates == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    UVEA_TRY(uvea_share32_init(&eye->codes, distances));
+    UVEA_TRY(uvea_share32_init(&eye->masks, distances));
+    distances = 0;
+    for (size_t i = 0; i < list->chunk_count; i++) {
+        const struct uvea_scan_chunk *chunk = &list->chunks[i];
+        if (chunk->candidate_count == 0) {
+            continue;
+        }
+        memcpy(eye->candidates + eye->candidate_count, chunk->candidates,
+               chunk->candidate_count * sizeof(*chunk->candidates));
+        eye->candidate_count += chunk->candidate_count;
+        copy_shares(&chunk->codes, &eye->codes, distances);
+        copy_shares(&chunk->masks, &eye->masks, distances);
+        distances += chunk->codes.count;
+    }
+    return UVEA_OK;
+}
+
+// Only the scanned eye has spectra.
+static bool goes_spectral(const struct uvea_search *search, enum uvea_eye eye)
+{
+    return search->config->path == UVEA_SEARCH_NTT && eye == search->config->full_scan_eye;
+}
+
+enum uvea_error uvea_scan_list_run(const struct uvea_search *search,
+                                   const struct uvea_search_job *job, enum uvea_orientation way,
+                                   enum uvea_eye eye, const uint32_t *indices, size_t count,
+                                   struct uvea_eye_result *out, struct uvea_error_context *context)
+{
+    struct uvea_scan_list list = {
+        .search = search,
+        .query = &job->query->eye[way][eye],
+        .spectral_query = goes_spectral(search, eye) ? job->spectral_query->prepared[way] : NULL,
+        .eye = eye,
+        .quarter = way == UVEA_ORIENTATION_MIRROR ? 1 : 0,
+        .indices = indices,
+        .count = count,
+    };
+    enum uvea_error error;
+
+    if (count == 0) {
+        return UVEA_OK;
+    }
+    UVEA_TRY_CLEANUP(open_list(&list));
+    UVEA_TRY_CLEANUP(uvea_fanout(search->rt, "scan lane", uvea_scan_chunk_run, &list,
+                                 list.chunk_count, list.lane_count, context));
+    UVEA_TRY_CLEANUP(gather_chunks(&list, out));
+cleanup:
+    close_list(&list);
+    return error;
+}

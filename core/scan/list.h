@@ -1,0 +1,62 @@
+// One list of a search: the records of one eye in one orientation, cut into chunks, on the sessions
+// of its lanes. Inside the module; search.h is what others call.
+#ifndef UVEA_CORE_SCAN_LIST_H
+#define UVEA_CORE_SCAN_LIST_H
+
+#include "core/scan/search.h"
+
+enum { UVEA_SCAN_QUARTERS = 4 };
+
+// What one lane works with, sized once for the largest chunk.
+struct uvea_scan_lane {
+    struct uvea_session *session;
+    const uint16_t **records;
+    uint16_t *scores;       // secret: (C, m) in the ring
+    uint16_t *field_scores; // secret: g in the field; NULL when the list goes through the ring
+    size_t field_score_count;
+    uint64_t *opened;
+    uint32_t *positions; // of the chunk's candidates, inside the chunk
+};
+
+// What one chunk gave. Written by its lane only.
+struct uvea_scan_chunk {
+    struct uvea_candidate *candidates;
+    size_t candidate_count;
+    struct uvea_share32 codes;
+    struct uvea_share32 masks;
+};
+
+struct uvea_scan_list {
+    const struct uvea_search *search;
+    const struct uvea_ring_query *query;
+    const void *spectral_query; // NULL: through the ring
+    enum uvea_eye eye;
+    unsigned quarter;
+    const uint32_t *indices; // NULL: the records 0..count-1
+    size_t count;
+    size_t chunk_records; // in every chunk but the last
+    struct uvea_scan_lane *lanes;
+    size_t lane_count;
+    struct uvea_scan_chunk *chunks;
+    size_t chunk_count;
+};
+
+static inline uint32_t uvea_scan_list_index(const struct uvea_scan_list *list, size_t at)
+{
+    return list->indices == NULL ? (uint32_t)at : list->indices[at];
+}
+
+// Scans chunk `at` on its lane: a task of uvea_fanout, arg is the struct uvea_scan_list.
+UVEA_MUST_USE enum uvea_error uvea_scan_chunk_run(void *arg, size_t at,
+                                                  struct uvea_error_context *context);
+
+// (blocks) indices NULL: the first `count` records. An empty list costs no message. out is all zero
+// before; after a failure it is to be released as well.
+UVEA_MUST_USE enum uvea_error
+uvea_scan_list_run(const struct uvea_search *search, const struct uvea_search_job *job,
+                   enum uvea_orientation way, enum uvea_eye eye, const uint32_t *indices,
+                   size_t count, struct uvea_eye_result *out, struct uvea_error_context *context);
+
+void uvea_eye_result_deinit(struct uvea_eye_result *eye);
+
+#endif
