@@ -346,6 +346,11 @@ void uvea_sim_fiber_pool_close(struct uvea_sim_fiber_pool *pool)
     uvea_mem_free(pool);
 }
 
+size_t uvea_sim_fiber_pool_stack_bytes(const struct uvea_sim_fiber_pool *pool)
+{
+    return pool->stack_bytes;
+}
+
 size_t uvea_sim_fiber_pool_depth_bytes(const struct uvea_sim_fiber_pool *pool)
 {
     size_t deepest = 0;

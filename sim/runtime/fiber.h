@@ -28,6 +28,9 @@ UVEA_MUST_USE enum uvea_error uvea_sim_fiber_pool_open(size_t stack_bytes,
 // Fibers that have not finished are dropped where they stand. NULL is allowed.
 void uvea_sim_fiber_pool_close(struct uvea_sim_fiber_pool *pool);
 
+// Usable bytes of each stack of this pool.
+size_t uvea_sim_fiber_pool_stack_bytes(const struct uvea_sim_fiber_pool *pool);
+
 // The deepest use of any stack so far in bytes, counted in whole resident pages (pages that were
 // swapped out are not seen).
 size_t uvea_sim_fiber_pool_depth_bytes(const struct uvea_sim_fiber_pool *pool);

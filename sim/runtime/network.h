@@ -4,6 +4,12 @@
 // bandwidth, arrive after latency plus an exponential jitter, in order within a connection, cut
 // into pieces of random size; a read gives any part of what has arrived. All of it is drawn from
 // the stream "net/<from>><to>" (pieces, jitter) or "net/<from>><to>/read" (lengths of reads).
+// What is written at one instant may travel as one piece; room freed by a reader is known to the
+// writer at once.
+//
+// A dial takes one way there and one back. NOT_FOUND comes back from a node where nobody listens,
+// and at once for a host that is no node; RESET when the backlog is full. Writing after the peer's
+// end has arrived gives CLOSED, and so does using a stream whose write timed out half-way.
 #ifndef UVEA_SIM_RUNTIME_NETWORK_H
 #define UVEA_SIM_RUNTIME_NETWORK_H
 
@@ -54,9 +60,10 @@ struct uvea_sim_fault {
     enum uvea_sim_fault_kind kind;
     unsigned from;       // node index: sender of the counted bytes, or the partitioned node
     unsigned to;         // node index; unused for partitions
-    uint32_t connection; // RESET: counts connections between the two nodes in the order they were
-                         // dialed, from 0; at_byte then counts within it. UVEA_SIM_ANY_CONNECTION:
-                         // at_byte counts over the whole link, at_ns breaks every open connection.
+    uint32_t connection; // RESET: counts dials between the two nodes, in either direction and also
+                         // those that failed, from 0; at_byte then counts within it.
+                         // UVEA_SIM_ANY_CONNECTION: at_byte counts over the whole link, at_ns
+                         // breaks every open connection.
     uint64_t at_byte;
     uint64_t at_ns; // simulated time; a time that has passed means now
     uint64_t for_ns;

@@ -44,7 +44,7 @@ void uvea_sim_random_init(struct uvea_sim_random *random, uint64_t seed, const c
     memcpy(input + 8, name, name_bytes);
     UVEA_CHECK(EVP_Digest(input, 8 + name_bytes, digest, NULL, EVP_sha256(), NULL) == 1);
     for (unsigned i = 0; i < 4; i++) {
-        random->state[i] = uvea_load_le64(digest + 8 * i);
+        random->state[i] = uvea_load_le64(digest + (size_t)8 * i);
     }
 }
 

@@ -22,7 +22,7 @@ void uvea_sim_config_init(struct uvea_sim_config *config)
             {
                 .latency_ns = 500 * UVEA_MS / 1000,
                 .jitter_ns = 100 * UVEA_MS / 1000,
-                .bandwidth_bits_s = 1000 * 1000 * 1000,
+                .bandwidth_bits_s = UINT64_C(1000) * 1000 * 1000,
                 .window_bytes = 1 << 20,
                 .piece_bytes_max = UVEA_SIM_PIECE_BYTES_MAX,
             },
@@ -30,7 +30,7 @@ void uvea_sim_config_init(struct uvea_sim_config *config)
                     [UVEA_CHARGE_SPECTRAL_SCORE] = UVEA_SIM_COST_SPECTRAL_SCORE_NS,
                     [UVEA_CHARGE_MPC_WORD] = UVEA_SIM_COST_MPC_WORD_NS,
                     [UVEA_CHARGE_SHARE_BYTE] = UVEA_SIM_COST_SHARE_BYTE_NS},
-        .step_budget = 100 * 1000 * 1000,
+        .step_budget = UINT64_C(100) * 1000 * 1000,
         .time_budget_ns = 3600 * UVEA_SECOND,
     };
 }
@@ -103,7 +103,7 @@ static void node_init(struct uvea_sim *sim, unsigned index)
     node->index = index;
     node->name = config->name;
     node->clock_base_ns = UVEA_SIM_CLOCK_START_NS + (uint64_t)config->clock_offset_ns;
-    node->clock_rate = (uint64_t)(1000000 + config->clock_drift_ppm);
+    node->clock_rate = (uint64_t)(INT64_C(1000000) + config->clock_drift_ppm);
     (void)snprintf(name, sizeof(name), "entropy/%s", config->name);
     uvea_sim_random_init(&node->entropy, sim->config.seed, name);
 }

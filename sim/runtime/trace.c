@@ -432,7 +432,7 @@ static void print_lane_row(const struct uvea_sim_trace *trace, unsigned lanes, u
 void uvea_sim_trace_lanes(const struct uvea_sim_trace *trace, unsigned lanes, unsigned rows,
                           FILE *out)
 {
-    uint64_t next[UVEA_SIM_NODES_MAX];
+    uint64_t next[UVEA_SIM_NODES_MAX] = {0};
     uint64_t total = 0;
     lanes = lanes < trace->lane_count ? lanes : trace->lane_count;
     for (unsigned i = 0; i < lanes; i++) {

@@ -38,7 +38,7 @@ static inline struct uvea_sim_config plain_config(void)
     struct uvea_sim_config config;
     uvea_sim_config_init(&config);
     config.network.link = (struct uvea_sim_link_config){
-        .latency_ns = UVEA_MS, .window_bytes = 64 * 1024, .piece_bytes_max = 0};
+        .latency_ns = UVEA_MS, .window_bytes = 65536, .piece_bytes_max = 0};
     memset(config.cost_ns, 0, sizeof(config.cost_ns));
     return config;
 }

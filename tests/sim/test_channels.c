@@ -91,6 +91,41 @@ static void test_capacity_and_deadlines_hold(void **state)
     assert_int_equal(run_clean(sim).time_ns, 13 * UVEA_MS);
 }
 
+static void send_two(void *arg)
+{
+    struct pair *pair = arg;
+    for (unsigned i = 0; i < 2; i++) {
+        EXPECT(uvea_rt_sleep_ns(pair->rt, 5 * UVEA_MS << (4 * i)) == UVEA_OK);
+        EXPECT(uvea_rt_channel_send(pair->rt, pair->channel, &items[i], UVEA_NEVER) == UVEA_OK);
+    }
+}
+
+// The first wait ends before its deadline, which then must not end the second one.
+static void receive_twice(void *arg)
+{
+    struct pair *pair = arg;
+    struct uvea_task *sender;
+    void *item = NULL;
+    uint64_t deadline_ns = uvea_rt_deadline_ns(pair->rt, 10 * UVEA_MS);
+    EXPECT(uvea_rt_spawn(pair->rt, "sender", send_two, pair, &sender) == UVEA_OK);
+    EXPECT(uvea_rt_channel_recv(pair->rt, pair->channel, &item, deadline_ns) == UVEA_OK);
+    EXPECT(item == &items[0]);
+    EXPECT(uvea_rt_channel_recv(pair->rt, pair->channel, &item, UVEA_NEVER) == UVEA_OK);
+    EXPECT(item == &items[1]);
+    uvea_rt_join(pair->rt, sender);
+    uvea_rt_channel_close(pair->rt, pair->channel);
+}
+
+static void test_a_deadline_ends_with_its_wait(void **state)
+{
+    (void)state;
+    struct uvea_sim_config config = plain_config();
+    struct uvea_sim *sim = open_sim(&config);
+    struct pair pair = open_pair(sim, 1);
+    start(sim, 0, "main", receive_twice, &pair);
+    assert_int_equal(run_clean(sim).time_ns, 85 * UVEA_MS);
+}
+
 static void send_to_be_closed(void *arg)
 {
     struct pair *pair = arg;
@@ -188,7 +223,7 @@ static void send_some(void *arg)
     struct pair *pair = arg;
     while (pair->sent < ITEMS) {
         unsigned own = pair->sent++;
-        EXPECT(uvea_rt_sleep_ns(pair->rt, own % 5 * 700 * 1000) == UVEA_OK);
+        EXPECT(uvea_rt_sleep_ns(pair->rt, UINT64_C(700000) * (own % 5)) == UVEA_OK);
         EXPECT(uvea_rt_channel_send(pair->rt, pair->channel, &items[own], UVEA_NEVER) == UVEA_OK);
     }
 }
@@ -231,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_items_arrive_in_order),
         cmocka_unit_test(test_capacity_and_deadlines_hold),
+        cmocka_unit_test(test_a_deadline_ends_with_its_wait),
         cmocka_unit_test(test_shut_wakes_every_waiter),
         cmocka_unit_test(test_a_crowd_loses_nothing),
     };

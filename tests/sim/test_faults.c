@@ -155,7 +155,7 @@ static void test_reset_breaks_a_dial(void **state)
 static void write_three_times(struct peer *peer)
 {
     for (unsigned i = 0; i < 3; i++) {
-        peer_write_pattern(peer, 10 * i, 10, UVEA_OK);
+        peer_write_pattern(peer, (size_t)10 * i, 10, UVEA_OK);
         EXPECT(uvea_rt_sleep_ns(peer->rt, 10 * UVEA_MS) == UVEA_OK);
     }
 }
@@ -321,17 +321,18 @@ static void dial_with_deadlines(void *arg)
 static void accept_two(void *arg)
 {
     struct uvea_listener *listener;
-    struct uvea_stream *stream;
+    struct uvea_stream *first;
+    struct uvea_stream *second;
     uint8_t byte;
     size_t got = 9;
     EXPECT(uvea_rt_listen(arg, "p1:1000", &listener) == UVEA_OK);
-    EXPECT(uvea_rt_accept(arg, listener, &stream, UVEA_NEVER) == UVEA_OK);
-    EXPECT(uvea_rt_read(arg, stream, &byte, 1, &got, UVEA_NEVER) == UVEA_ERR_RESET);
+    EXPECT(uvea_rt_accept(arg, listener, &first, UVEA_NEVER) == UVEA_OK);
+    EXPECT(uvea_rt_read(arg, first, &byte, 1, &got, UVEA_NEVER) == UVEA_ERR_RESET);
     EXPECT(uvea_sim_now_ns(uvea_sim_of(arg)) == 31 * UVEA_MS);
-    uvea_rt_stream_close(arg, stream);
-    EXPECT(uvea_rt_accept(arg, listener, &stream, UVEA_NEVER) == UVEA_OK);
-    EXPECT(uvea_rt_read(arg, stream, &byte, 1, &got, UVEA_NEVER) == UVEA_OK && got == 0);
-    uvea_rt_stream_close(arg, stream);
+    EXPECT(uvea_rt_accept(arg, listener, &second, UVEA_NEVER) == UVEA_OK);
+    EXPECT(uvea_rt_read(arg, second, &byte, 1, &got, UVEA_NEVER) == UVEA_OK && got == 0);
+    uvea_rt_stream_close(arg, first);
+    uvea_rt_stream_close(arg, second);
     uvea_rt_listener_close(arg, listener);
 }
 
@@ -347,6 +348,44 @@ static void test_a_caller_that_gives_up_resets(void **state)
     start(sim, 1, "acceptor", accept_two, uvea_sim_rt(sim, 1));
     start(sim, 0, "dialer", dial_with_deadlines, uvea_sim_rt(sim, 0));
     (void)run_clean(sim);
+}
+
+static void give_up_at_1500_us(void *arg)
+{
+    struct uvea_stream *stream;
+    EXPECT(uvea_rt_dial(arg, "p1:1000", &stream, uvea_rt_deadline_ns(arg, UVEA_MS * 3 / 2)) ==
+           UVEA_ERR_TIMEOUT);
+}
+
+static void accept_and_be_reset(void *arg)
+{
+    struct uvea_listener *listener;
+    struct uvea_stream *stream;
+    uint8_t byte;
+    size_t got;
+    EXPECT(uvea_rt_listen(arg, "p1:1000", &listener) == UVEA_OK);
+    EXPECT(uvea_rt_accept(arg, listener, &stream, UVEA_NEVER) == UVEA_OK);
+    EXPECT(uvea_rt_read(arg, stream, &byte, 1, &got, UVEA_NEVER) == UVEA_ERR_RESET);
+    EXPECT(uvea_sim_now_ns(uvea_sim_of(arg)) == UVEA_MS * 5 / 2);
+    uvea_rt_stream_close(arg, stream);
+    uvea_rt_listener_close(arg, listener);
+}
+
+static void test_an_answer_to_nobody_is_no_event(void **state)
+{
+    (void)state;
+    struct uvea_sim_config config = plain_config();
+    struct uvea_sim *sim = open_sim(&config);
+    struct uvea_sim_record_list list = {0};
+    uvea_sim_trace_keep(uvea_sim_trace(sim), &list);
+    start(sim, 1, "acceptor", accept_and_be_reset, uvea_sim_rt(sim, 1));
+    start(sim, 0, "dialer", give_up_at_1500_us, uvea_sim_rt(sim, 0));
+    (void)run_clean(sim);
+    assert_true(list.count > 0);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_int_not_equal(list.records[i].kind, UVEA_SIM_EVENT_CONNECT);
+    }
+    uvea_sim_record_list_deinit(&list);
 }
 
 static void give_up_while_the_call_is_held(void *arg)
@@ -464,6 +503,7 @@ int main(void)
         cmocka_unit_test(test_partitions_hold_bytes_until_they_heal),
         cmocka_unit_test(test_a_dial_waits_for_the_partition_to_heal),
         cmocka_unit_test(test_a_caller_that_gives_up_resets),
+        cmocka_unit_test(test_an_answer_to_nobody_is_no_event),
         cmocka_unit_test(test_a_call_given_up_under_way_never_arrives),
         cmocka_unit_test(test_a_partition_for_ever_is_no_progress),
         cmocka_unit_test(test_faults_can_be_injected_and_healed),

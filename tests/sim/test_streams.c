@@ -9,6 +9,16 @@ static void do_nothing(struct peer *peer)
     (void)peer;
 }
 
+static void sleep_5_ms(struct peer *peer)
+{
+    EXPECT(uvea_rt_sleep_ns(peer->rt, 5 * UVEA_MS) == UVEA_OK);
+}
+
+static void sleep_25_ms(struct peer *peer)
+{
+    EXPECT(uvea_rt_sleep_ns(peer->rt, 25 * UVEA_MS) == UVEA_OK);
+}
+
 static void test_dial_takes_a_round_trip(void **state)
 {
     (void)state;
@@ -325,6 +335,26 @@ static void test_reads_and_writes_are_split_and_merged(void **state)
     assert_in_range(reads_of(&config, 4000, 100), 101, 400);
 }
 
+static void count_late_reads(struct peer *peer)
+{
+    EXPECT(uvea_rt_sleep_ns(peer->rt, UVEA_SECOND) == UVEA_OK);
+    count_reads(peer);
+}
+
+// All 40,000 bytes have arrived before the first read of up to 4,000.
+static void test_a_read_may_give_less_than_there_is(void **state)
+{
+    (void)state;
+    struct uvea_sim_config config = plain_config();
+    piece_bytes_each = 4000;
+    piece_writes = 10;
+    (void)peers_run(&config, write_pieces, count_late_reads);
+    assert_int_equal(piece_reads, 10 + 1);
+    config.network.link.piece_bytes_max = UVEA_SIM_PIECE_BYTES_MAX;
+    (void)peers_run(&config, write_pieces, count_late_reads);
+    assert_in_range(piece_reads, 11 + 1, 30);
+}
+
 // ---- back-pressure, deadlines and shutting while somebody waits
 
 static void write_until_timeout(struct peer *peer)
@@ -403,26 +433,59 @@ static void test_shut_wakes_local_waiters(void **state)
     (void)peers_run(&config, shut_with_both_waiting, read_nothing);
 }
 
-// The peer closes without reading: the blocked writer learns of it by the end.
+// The peer closes without reading. Its end travels much faster than the bytes towards it, or much
+// slower.
+static uint64_t closed_ns;
+
 static void write_into_the_void(struct peer *peer)
 {
     static uint8_t bytes[50000];
     EXPECT(uvea_rt_write(peer->rt, peer->stream, bytes, sizeof(bytes), UVEA_NEVER) ==
            UVEA_ERR_CLOSED);
-    EXPECT(sim_ns(peer) == 7 * UVEA_MS);
+    closed_ns = sim_ns(peer);
 }
 
-static void close_at_6_ms(struct peer *peer)
+static struct uvea_sim_config one_slow_way(unsigned from, unsigned to)
 {
-    EXPECT(uvea_rt_sleep_ns(peer->rt, 5 * UVEA_MS) == UVEA_OK);
+    struct uvea_sim_config config = plain_config();
+    config.network.link.window_bytes = 2000;
+    config.network.links[0].from = from;
+    config.network.links[0].to = to;
+    config.network.links[0].link = config.network.link;
+    config.network.links[0].link.latency_ns = 20 * UVEA_MS;
+    config.network.link_count = 1;
+    return config;
 }
 
 static void test_the_peers_end_wakes_a_writer(void **state)
 {
     (void)state;
-    struct uvea_sim_config config = plain_config();
-    config.network.link.window_bytes = 2000;
-    (void)peers_run(&config, write_into_the_void, close_at_6_ms);
+    // Accepted and closed at 20 ms, connected at 21, when 2000 bytes leave and the end arrives.
+    struct uvea_sim_config config = one_slow_way(0, 1);
+    (void)peers_run(&config, write_into_the_void, do_nothing);
+    assert_int_equal(closed_ns, 21 * UVEA_MS);
+    // Accepted at 20, the end leaves at 25 while the writer waits, and wakes it at 26.
+    (void)peers_run(&config, write_into_the_void, sleep_5_ms);
+    assert_int_equal(closed_ns, 26 * UVEA_MS);
+}
+
+// Until the end has arrived, a window's worth of bytes goes out every millisecond and is dropped.
+static void test_bytes_for_a_closed_stream_are_dropped(void **state)
+{
+    (void)state;
+    struct uvea_sim_config config = one_slow_way(1, 0);
+    struct peers peers;
+    peers_start(&peers, open_sim(&config), write_into_the_void, do_nothing);
+    struct uvea_sim_outcome outcome = run_to(peers.sim, UVEA_SIM_FINISHED);
+    assert_int_equal(outcome.time_ns, 21 * UVEA_MS); // the answer and the end arrive together
+    uvea_sim_close(peers.sim);
+    peers_start(&peers, open_sim(&config), write_into_the_void, sleep_25_ms);
+    outcome = run_to(peers.sim, UVEA_SIM_FINISHED);
+    // Connected at 21; the peer closes at 26 and the end arrives at 46. The window is full from 21
+    // to 26, then 2000 bytes arrive at 27, 28 .. 46.
+    assert_int_equal(closed_ns, 46 * UVEA_MS);
+    assert_in_range(uvea_sim_link_traffic(peers.sim, 0, 1).bytes_written, 40000, 44000);
+    uvea_sim_close(peers.sim);
 }
 
 // Both directions at once, one task reading while another writes, at both ends.
@@ -541,9 +604,11 @@ int main(void)
         cmocka_unit_test(test_bytes_arrive_in_order_for_any_link),
         cmocka_unit_test(test_a_window_of_one_byte),
         cmocka_unit_test(test_reads_and_writes_are_split_and_merged),
+        cmocka_unit_test(test_a_read_may_give_less_than_there_is),
         cmocka_unit_test(test_a_full_window_stops_the_writer),
         cmocka_unit_test(test_shut_wakes_local_waiters),
         cmocka_unit_test(test_the_peers_end_wakes_a_writer),
+        cmocka_unit_test(test_bytes_for_a_closed_stream_are_dropped),
         cmocka_unit_test(test_both_directions_are_independent),
         cmocka_unit_test(test_a_links_draws_depend_on_its_name),
         cmocka_unit_test(test_anothers_stream_aborts),

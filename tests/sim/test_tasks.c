@@ -448,12 +448,12 @@ static void test_idle_time_is_jumped_over(void **state)
 {
     (void)state;
     struct uvea_sim_config config = plain_config();
-    config.time_budget_ns = 100 * 1000 * UVEA_SECOND;
+    config.time_budget_ns = 100000 * UVEA_SECOND;
     config.step_budget = UINT64_MAX;
     struct uvea_sim *sim = open_sim(&config);
     start(sim, 0, "main", tick_for_ever, uvea_sim_rt(sim, 0));
     // One step per simulated second; without jumping, this would take a day.
-    assert_int_equal(run_to(sim, UVEA_SIM_TIME_LIMIT).steps, 100 * 1000 + 1);
+    assert_int_equal(run_to(sim, UVEA_SIM_TIME_LIMIT).steps, 100000 + 1);
     uvea_sim_close(sim);
 }
 
