@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fenv.h>
+#include <math.h>
 #include <openssl/err.h>
 #include <signal.h>
 #include <stdio.h>
@@ -97,13 +98,11 @@ struct thread_state {
     bool kept;
 };
 
-// Whether a third, which no binary fraction equals, is rounded as the mode says: the mode of the
-// SSE unit, while fegetround looks at the x87 unit.
-static bool third_is_rounded(int rounding)
+// Whether a half is rounded as the mode says: by the SSE unit, while fegetround asks the x87 unit.
+static bool half_is_rounded(int rounding)
 {
-    volatile float three = 3.0f;
-    volatile float third = 1.0f / three;
-    return (third * 3.0 > 1.0) == (rounding == FE_UPWARD);
+    volatile float half = 0.5f;
+    return lrintf(half) == (rounding == FE_UPWARD);
 }
 
 static void keep_thread_state(void *arg)
@@ -116,7 +115,7 @@ static void keep_thread_state(void *arg)
         ERR_raise(ERR_LIB_USER, 1);
         uvea_sim_fiber_yield(own->pool);
         own->kept = own->kept && errno == own->errno_value && fegetround() == own->rounding &&
-                    third_is_rounded(own->rounding) && ERR_peek_error() == 0;
+                    half_is_rounded(own->rounding) && ERR_peek_error() == 0;
     }
 }
 
