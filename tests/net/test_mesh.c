@@ -422,6 +422,41 @@ static void frames_are_reused(void **state)
     trio_run(&trio);
 }
 
+// What was received stays readable while more arrives, until it is the next one's turn.
+static void view_party(struct trio_party *party)
+{
+    enum { VIEWED = 40, BYTES = 300 };
+    trio_connect(party);
+    for (uint32_t step = 0; step < VIEWED; step++) {
+        trio_send(party, 0, UVEA_PEER_NEXT, step, BYTES);
+        trio_send(party, 0, UVEA_PEER_PREV, step, BYTES);
+        trio_sleep(party->rt, UVEA_MS);
+    }
+    struct uvea_link *link = uvea_mesh_link(party->mesh, 0);
+    unsigned from = uvea_party_peer(uvea_party_at(party->index), UVEA_PEER_PREV).index;
+    for (uint32_t step = 0; step < VIEWED; step++) {
+        struct uvea_value value = {0};
+        TRIO_EXPECT(party->trio, uvea_link_recv(link, UVEA_PEER_PREV, &value, NULL) == UVEA_OK);
+        trio_send(party, 0, UVEA_PEER_NEXT, VIEWED + step, BYTES);
+        trio_expect(party, 0, UVEA_PEER_NEXT, step, BYTES);
+        trio_sleep(party->rt, 10 * UVEA_MS); // the neighbour's next ones arrive
+        bool same = value.body_bytes == BYTES;
+        for (size_t i = 0; same && i < BYTES; i++) {
+            same = value.body[i] == trio_byte(from, party->index, 0, step, i);
+        }
+        TRIO_EXPECT(party->trio, same);
+    }
+    trio_wait_all(party);
+}
+
+static void received_views_last_until_the_next(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, view_party);
+    trio_run(&trio);
+}
+
 static void limit_party(struct trio_party *party)
 {
     trio_connect(party);
@@ -526,6 +561,7 @@ int main(void)
         cmocka_unit_test(small_never_overtakes_large),
         cmocka_unit_test(all_send_at_once_without_deadlock),
         cmocka_unit_test(frames_are_reused),
+        cmocka_unit_test(received_views_last_until_the_next),
         cmocka_unit_test(sender_refuses_what_is_too_long),
         cmocka_unit_test(receive_times_out_and_goes_on),
         cmocka_unit_test(queued_frames_leave_before_the_end),

@@ -43,6 +43,7 @@ enum { GO_BYTES = 10, GO_FRAME_BYTES = 4 + 5 + GO_BYTES, VALIDATION_FRAME_BYTES 
 struct bad_frame_test {
     const struct bad_frame *frame;
     struct raw_peer peers[2];
+    unsigned more_connections; // than one
     uint8_t attack[64];
 };
 
@@ -92,7 +93,7 @@ static void raw_party(struct trio_party *party)
     struct bad_frame_test *test = party->trio->arg;
     struct raw_peer *peer = &test->peers[party->index];
     raw_peer_open(peer, party);
-    raw_peer_serve(peer, 1);
+    raw_peer_serve(peer, 1 + test->more_connections);
     raw_peer_close(peer);
     // The connection was ended, by name or by the other's failure; never just left.
     TRIO_EXPECT(party->trio, peer->connections[0].end == UVEA_OK || test->frame->end);
@@ -134,6 +135,30 @@ static void charlie_passes_over(struct trio_party *party)
     TRIO_EXPECT(party->trio, uvea_value_read_u16(&value, &number, 1, NULL) == UVEA_OK);
     TRIO_EXPECT(party->trio, number == 777);
     TRIO_EXPECT(party->trio, uvea_mesh_counters(party->mesh).frames_dropped == 3);
+}
+
+// Sessions 0 and 1 on connections 0 and 1: on connection 0 nothing is session 1's.
+static void sessions_keep_to_their_connection(void **state)
+{
+    (void)state;
+    static struct bad_frame_test test;
+    static const struct bad_frame none = {.end = false};
+    memset(&test, 0, sizeof(test));
+    test.frame = &none;
+    test.more_connections = 1;
+    test.peers[1].echo_bytes = VALIDATION_FRAME_BYTES + GO_FRAME_BYTES;
+    test.peers[1].attack = test.attack;
+    test.peers[1].attack_bytes = uvea_test_hex("01000000 03 0000  01000000 12  01000000 02"
+                                               "00000000 03 0903",
+                                               test.attack, sizeof(test.attack));
+    struct trio trio;
+    trio_init(&trio, raw_party);
+    trio.raw[0] = trio.raw[1] = true;
+    trio.fn[2] = charlie_passes_over;
+    trio.mesh[2].session_count = 2;
+    trio.mesh[2].connection_count = 2;
+    trio.arg = &test;
+    trio_run(&trio);
 }
 
 static void unknown_sessions_are_dropped(void **state)
@@ -459,6 +484,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_frames_end_the_generation_by_name),
         cmocka_unit_test(unknown_sessions_are_dropped),
+        cmocka_unit_test(sessions_keep_to_their_connection),
         cmocka_unit_test(receive_backlog_is_bounded),
         cmocka_unit_test(send_queue_is_bounded),
         cmocka_unit_test(strangers_are_refused_by_name),
