@@ -51,18 +51,3 @@ function(uvea_test name)
     endif()
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${ARG_TIMEOUT})
 endfunction()
-
-# uvea_bench(NAME SOURCES file... DEPS module...)
-#
-# One program that prints measurements, found by `./dev bench` under bench/ of the build directory.
-# Not a test: machines differ.
-function(uvea_bench name)
-    cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
-    add_executable(bench_${name} ${ARG_SOURCES})
-    target_link_libraries(bench_${name} PRIVATE uvea_flags)
-    foreach(dep ${ARG_DEPS})
-        target_link_libraries(bench_${name} PRIVATE uvea_${dep})
-    endforeach()
-    set_target_properties(bench_${name} PROPERTIES
-        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench OUTPUT_NAME ${name})
-endfunction()

@@ -8,7 +8,9 @@
 #include "core/base/error.h"
 #include "core/base/party.h"
 #include "core/iris/share.h"
+#include "core/kernel/cpu.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +40,7 @@ enum { UVEA_RECORD_COEFFICIENTS = UVEA_SHARE_COEFFICIENTS + UVEA_MASK_COEFFICIEN
 
 struct uvea_ring_kernel {
     const char *name;
+    bool (*supported)(const struct uvea_cpu *cpu);
     // scores[(record * 31 + rotation) * 2 + {0: C, 1: m}], rotation index 0 = query rotated left by
     // 15, 15 = none, 30 = right by 15; m is the half mask dot (not doubled). records: pointers to
     // `count` record eyes of UVEA_RECORD_COEFFICIENTS each.
@@ -46,5 +49,16 @@ struct uvea_ring_kernel {
 };
 
 extern const struct uvea_ring_kernel uvea_ring_kernel_portable;
+#if defined(__x86_64__)
+extern const struct uvea_ring_kernel uvea_ring_kernel_avx2;
+extern const struct uvea_ring_kernel uvea_ring_kernel_avx512;
+#endif
+
+// All kernels built for this machine, portable first, best last; NULL at the end.
+extern const struct uvea_ring_kernel *const uvea_ring_kernels[];
+
+// The best supported one, or the one of that name: NULL when it is unknown or not supported.
+const struct uvea_ring_kernel *uvea_ring_kernel_best(const struct uvea_cpu *cpu);
+const struct uvea_ring_kernel *uvea_ring_kernel_named(const char *name, const struct uvea_cpu *cpu);
 
 #endif

@@ -30,6 +30,7 @@ struct uvea_cmd {
 extern const struct uvea_cmd uvea_cmd_run;
 extern const struct uvea_cmd uvea_cmd_iris;
 extern const struct uvea_cmd uvea_cmd_share;
+extern const struct uvea_cmd uvea_cmd_bench;
 
 // Prints "uvea WHERE: sentence" to standard error and returns the exit status for `error`: USAGE
 // for bad usage and input, IO for what went wrong on this machine, WRONG for a fault of the oracle.

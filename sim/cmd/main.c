@@ -13,6 +13,7 @@ static const struct uvea_cmd *const commands[] = {
     &uvea_cmd_run,
     &uvea_cmd_iris,
     &uvea_cmd_share,
+    &uvea_cmd_bench,
 };
 
 static const char exits[] =
