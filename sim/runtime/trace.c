@@ -447,6 +447,7 @@ void uvea_sim_trace_lanes(const struct uvea_sim_trace *trace, unsigned lanes, un
     fputc('\n', out);
     for (; total > 0; total--) {
         unsigned at = earliest_lane(trace, lanes, next);
+        UVEA_CHECK(at < lanes); // total counts what the lanes still hold
         const struct lane_entry *entry = &trace->lanes[at].last[next[at]++ % UVEA_SIM_TRACE_LAST];
         if (total <= rows) {
             print_lane_row(trace, lanes, at, entry, out);
