@@ -1,5 +1,11 @@
 # Prints the option table of docs/scenario.md from the table in sim/scenario/option.h.
 /^#define UVEA_OPTIONS\(/ { inside = 1; text = ""; next }
+/^#define [A-Z0-9_]+ "/ {
+    constant = $0
+    sub(/^[^"]*"/, "", constant)
+    sub(/".*/, "", constant)
+    constants[$2] = constant
+}
 inside {
     line = $0
     more = sub(/[ \t]*\\$/, "", line)
@@ -33,6 +39,7 @@ function row(s,    part, meaning, allowed, key, value) {
         gsub(/"/, "", value)
         allowed = trim(part[4])
         gsub(/"/, "", allowed)
+        if (allowed in constants) { allowed = constants[allowed] }
         gsub(/ /, ", ", allowed)
     } else {
         allowed = trim(part[4]) ".." (trim(part[5]) == "UINT64_MAX" ? "2^64-1" : trim(part[5]))
