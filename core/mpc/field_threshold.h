@@ -25,17 +25,17 @@ enum {
 };
 _Static_assert(UVEA_FIELD_Y_OFFSET == 1 << UVEA_FIELD_Y_LIMIT_BITS, "the top bit decides");
 _Static_assert(UVEA_FIELD_Y_LIMIT % 2 == 1, "the comparison's first step is free");
-// 1,000 values of Y never occur, 51969..52200 and 0..767, so that the upper bound may stand at
-// 1,001 places; any 512 consecutive ones hold a multiple of 512.
-_Static_assert(UVEA_FIELD_Y_MIN + UVEA_FIELD_PRIME - UVEA_FIELD_Y_MAX - 1 + 1 >=
+// 1,000 values of Y never occur: 51969..52200 and 0..767. Among any 512 consecutive ones there is
+// one where z is a multiple of 512 or would pass p.
+_Static_assert(UVEA_FIELD_Y_MIN + UVEA_FIELD_PRIME - (UVEA_FIELD_Y_MAX + 1) >=
                    1 << UVEA_FIELD_Y_COARSE_SHIFT,
-               "a multiple of 512 always lies in the gap");
+               "the upper bound always lies in the gap");
 
 // Valid-range form. Y = y + z mod p for canonical y and z: Y >= 32768 exactly when
 // [z >= a] xor [z >= b] xor [a > b], for Y in 768..51968.
 struct uvea_field_bounds {
     uint16_t a;         // where Y = 32768: 32768 - y mod p
-    uint16_t b;         // where Y is impossible; a multiple of 512
+    uint16_t b;         // where Y is impossible; a multiple of 512 up to 52224, which no z reaches
     uint16_t a_above_b; // 0 or 1
 };
 
@@ -44,9 +44,7 @@ static inline struct uvea_field_bounds uvea_field_bounds_of(uint16_t y)
     const uint32_t step = UINT32_C(1) << UVEA_FIELD_Y_COARSE_SHIFT;
     uint32_t a = uvea_field_sub(UVEA_FIELD_Y_OFFSET, y);
     uint32_t first_impossible = uvea_field_sub(UVEA_FIELD_Y_MAX + 1, y);
-    // The next multiple of 512, or 0 when that lies at or beyond p: then the gap wraps round.
     uint32_t b = (first_impossible + step - 1) / step * step;
-    b &= -(uint32_t)(b < UVEA_FIELD_PRIME);
     return (struct uvea_field_bounds){(uint16_t)a, (uint16_t)b, a > b};
 }
 

@@ -166,6 +166,32 @@ static void lopsided_sharings(void **state)
     }
 }
 
+// Both ends of the valid range and of the answer, each under so many sharings that every remainder
+// modulo 512 occurs.
+static void ends_of_the_range_under_many_sharings(void **state)
+{
+    (void)state;
+    static const uint16_t ends[] = {19200, 19199, P - 32000, P - 31999, 0, 1, P - 1};
+    enum { EACH = 6000 };
+    for (uint32_t id = 0; id < 3; id++) {
+        struct uvea_chacha rng;
+        struct trio trio;
+        uvea_chacha_init_seeded(&rng, 30 + id);
+        trio_open(&trio, UVEA_PRF_AES128, id);
+        for (unsigned form = FULL; form <= RANGE; form++) {
+            struct scan scan;
+            scan_open(&scan, form, EACH * UVEA_COUNT_OF(ends));
+            for (size_t i = 0; i < scan.count; i++) {
+                scan.scores[i] = ends[i / EACH];
+            }
+            scan_share(&scan, &rng);
+            run_scan(&trio, &scan);
+            scan_close(&scan);
+        }
+        trio_close(&trio);
+    }
+}
+
 static void every_length_role_and_generator(void **state)
 {
     (void)state;
@@ -428,6 +454,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_representative),
         cmocka_unit_test(lopsided_sharings),
+        cmocka_unit_test(ends_of_the_range_under_many_sharings),
         cmocka_unit_test(every_length_role_and_generator),
         cmocka_unit_test(the_only_match_is_in_the_last_lane),
         cmocka_unit_test(traffic_is_as_stated),
