@@ -1,0 +1,63 @@
+; The 64-bit reduction of core/field/field.c, from what the 32-bit one is proved to do: for
+; x = 2^32 h + l, with h and l replaced by their residues, h 25619 + l is congruent to x and below
+; 2^31, and is then reduced once more. And Barrett's quotient, by the integers rather than by trying.
+(set-logic QF_LIA)
+(declare-const h Int) (declare-const l Int)
+(declare-const qh Int) (declare-const ql Int)
+(declare-const rh Int) (declare-const rl Int)
+(assert (and (<= 0 h) (< h 4294967296) (<= 0 l) (< l 4294967296)))
+(assert (and (= h (+ (* 52201 qh) rh)) (<= 0 rh) (< rh 52201)))
+(assert (and (= l (+ (* 52201 ql) rl)) (<= 0 rl) (< rl 52201)))
+
+(define-fun x () Int (+ (* 4294967296 h) l))
+
+(push)
+(echo "proved reduce_u64: high 25619 + low is congruent to every 64-bit x")
+(assert (not (= (mod x 52201) (mod (+ (* rh 25619) rl) 52201))))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... with 25618 for 25619")
+(assert (not (= (mod x 52201) (mod (+ (* rh 25618) rl) 52201))))
+(check-sat)
+(pop)
+
+(push)
+(echo "proved reduce_u64: high 25619 + low is below 2^31")
+(assert (not (and (<= 0 (+ (* rh 25619) rl)) (< (+ (* rh 25619) rl) 2147483648))))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... below 2^30")
+(assert (not (< (+ (* rh 25619) rl) 1073741824)))
+(check-sat)
+(pop)
+
+; l as the 32-bit number, estimate = floor(l 2696068817 / 2^47)
+(declare-const estimate Int) (declare-const left Int)
+(push)
+(echo "proved Barrett: the rest is in 0..2p - 1 and the product stays in 64 bits")
+(assert (and (= (* l 2696068817) (+ (* 140737488355328 estimate) left))
+             (<= 0 left) (< left 140737488355328)))
+(assert (not (and (<= 0 (- l (* 52201 estimate))) (< (- l (* 52201 estimate)) 104402)
+                  (< (* l 2696068817) 18446744073709551616))))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... in 0..p - 1, without the last subtraction")
+(assert (and (= (* l 2696068817) (+ (* 140737488355328 estimate) left))
+             (<= 0 left) (< left 140737488355328)))
+(assert (not (and (<= 0 (- l (* 52201 estimate))) (< (- l (* 52201 estimate)) 52201))))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... with the factor four larger")
+(assert (and (= (* l 2696068821) (+ (* 140737488355328 estimate) left))
+             (<= 0 left) (< left 140737488355328)))
+(assert (not (and (<= 0 (- l (* 52201 estimate))) (< (- l (* 52201 estimate)) 104402))))
+(check-sat)
+(pop)

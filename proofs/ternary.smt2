@@ -1,0 +1,26 @@
+; What the conversion makes of a 16-bit value: its lowest bit less twice its highest.
+(set-logic QF_BV)
+(declare-const v (_ BitVec 16))
+(define-fun low () (_ BitVec 16) ((_ zero_extend 15) ((_ extract 0 0) v)))
+(define-fun high () (_ BitVec 16) ((_ zero_extend 15) ((_ extract 15 15) v)))
+(define-fun converted ((weight (_ BitVec 16))) (_ BitVec 16) (bvsub low (bvmul weight high)))
+
+(push)
+(echo "proved conversion: v = LSB - 2 MSB exactly for v in {-2, -1, 0, 1}")
+(assert (not (= (= v (converted #x0002))
+                (or (= v #xFFFE) (= v #xFFFF) (= v #x0000) (= v #x0001)))))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... with LSB - MSB")
+(assert (not (= (= v (converted #x0001))
+                (or (= v #xFFFE) (= v #xFFFF) (= v #x0000) (= v #x0001)))))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... for every value")
+(assert (not (= v (converted #x0002))))
+(check-sat)
+(pop)

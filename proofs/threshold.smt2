@@ -1,0 +1,63 @@
+; The thresholds of the scan, over the integers: m common mask bits of the real half (M = 2 m),
+; |C| <= 2 m the agreeing less the differing bits.
+(set-logic QF_LIA)
+(declare-const m Int) (declare-const c Int)
+(assert (and (<= 0 m) (<= m 6400) (<= (- (* 2 m)) c) (<= c (* 2 m))))
+(define-fun mm () Int (* 2 m))
+(define-fun g () Int (- (* 2 c) m))
+(define-fun strict () Int (- (* 65536 c) (* 20316 mm)))
+
+(push)
+(echo "proved g = 2 C - m lies in -32000..19200, and g >= 0 exactly when 4 C - M >= 0")
+(assert (not (and (<= (- 32000) g) (<= g 19200) (= (>= g 0) (>= (- (* 4 c) mm) 0)))))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... in -31999..19200")
+(assert (not (and (<= (- 31999) g) (<= g 19200))))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... in -32000..19199")
+(assert (not (and (<= (- 32000) g) (<= g 19199))))
+(check-sat)
+(pop)
+
+(push)
+(echo "proved modulo p the answer is that of Y = g + 32768 in 768..51968, read without reduction")
+(assert (not (and (<= 768 (+ g 32768)) (<= (+ g 32768) 51968) (< (+ g 32768) 52201)
+                  (= (>= g 0) (>= (mod (+ g 32768) 52201) 32768)))))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... with 33002 for 32768, which wraps")
+(assert (not (= (>= g 0) (>= (mod (+ g 33002) 52201) 33002))))
+(check-sat)
+(pop)
+
+(push)
+(echo "proved 65536 C - 20316 M stays in 32 bits")
+(assert (not (and (<= (- 2147483648) strict) (<= strict 2147483647))))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... in 31 bits")
+(assert (not (and (<= (- 1073741824) strict) (<= strict 1073741823))))
+(check-sat)
+(pop)
+
+(push)
+(echo "proved who passes the strict threshold passes the anonymous one")
+(assert (and (>= strict 0) (< g 0)))
+(check-sat)
+(pop)
+
+(push)
+(echo "refuted ... with 16000 for 20316, below a quarter")
+(assert (and (>= (- (* 65536 c) (* 16000 mm)) 0) (< g 0)))
+(check-sat)
+(pop)
