@@ -9,9 +9,10 @@ enum { HWCAP_BIT_ASIMD = 1 << 1, HWCAP2_BIT_I8MM = 1 << 13 };
 
 struct uvea_cpu uvea_cpu_detect(void)
 {
+    bool neon = (getauxval(AT_HWCAP) & HWCAP_BIT_ASIMD) != 0;
     return (struct uvea_cpu){
-        .neon = (getauxval(AT_HWCAP) & HWCAP_BIT_ASIMD) != 0,
-        .neon_i8mm = (getauxval(AT_HWCAP2) & HWCAP2_BIT_I8MM) != 0,
+        .neon = neon,
+        .neon_i8mm = neon && (getauxval(AT_HWCAP2) & HWCAP2_BIT_I8MM) != 0,
     };
 }
 
@@ -37,3 +38,29 @@ struct uvea_cpu uvea_cpu_detect(void)
 }
 
 #endif
+
+bool uvea_cpu_has_base(const struct uvea_cpu *cpu)
+{
+    (void)cpu;
+    return true;
+}
+
+bool uvea_cpu_has_avx2(const struct uvea_cpu *cpu)
+{
+    return cpu->avx2;
+}
+
+bool uvea_cpu_has_avx512_vnni(const struct uvea_cpu *cpu)
+{
+    return cpu->avx512_vnni;
+}
+
+bool uvea_cpu_has_neon(const struct uvea_cpu *cpu)
+{
+    return cpu->neon;
+}
+
+bool uvea_cpu_has_neon_i8mm(const struct uvea_cpu *cpu)
+{
+    return cpu->neon_i8mm;
+}

@@ -7,6 +7,8 @@ const struct uvea_ring_kernel *const uvea_ring_kernels[] = {
 #if defined(__x86_64__)
     &uvea_ring_kernel_avx2,
     &uvea_ring_kernel_avx512,
+#elif defined(__aarch64__)
+    &uvea_ring_kernel_neon,
 #endif
     NULL,
 };

@@ -52,6 +52,8 @@ extern const struct uvea_ring_kernel uvea_ring_kernel_portable;
 #if defined(__x86_64__)
 extern const struct uvea_ring_kernel uvea_ring_kernel_avx2;
 extern const struct uvea_ring_kernel uvea_ring_kernel_avx512;
+#elif defined(__aarch64__)
+extern const struct uvea_ring_kernel uvea_ring_kernel_neon;
 #endif
 
 // All kernels built for this machine, portable first, best last; NULL at the end.

@@ -1,14 +1,8 @@
 // For every processor of the architecture.
 #include "core/kernel/ring_scores.inc"
 
-static bool supported(const struct uvea_cpu *cpu)
-{
-    (void)cpu;
-    return true;
-}
-
 const struct uvea_ring_kernel uvea_ring_kernel_portable = {
     .name = "portable",
-    .supported = supported,
+    .supported = uvea_cpu_has_base,
     .scores = scores_of,
 };

@@ -14,11 +14,6 @@ typedef __m256i vec;
 typedef __m256i pairs;
 typedef __m256i weights;
 
-static bool supported(const struct uvea_cpu *cpu)
-{
-    return cpu->avx2;
-}
-
 static inline size_t pair_at(size_t lane, size_t which)
 {
     return 2 * lane + which;
@@ -125,7 +120,7 @@ static inline void vec_store16(int16_t *to, vec x)
 
 const struct uvea_spectral_kernel uvea_spectral_kernel_avx2 = {
     .name = "avx2",
-    .supported = supported,
+    .supported = uvea_cpu_has_avx2,
     .tile_records = LANES,
     .tile_bytes = sizeof(struct tile),
     .query_bytes = sizeof(struct query),

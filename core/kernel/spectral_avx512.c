@@ -15,11 +15,6 @@ typedef __m512i vec;
 typedef __m512i pairs;
 typedef __m512i weights;
 
-static bool supported(const struct uvea_cpu *cpu)
-{
-    return cpu->avx512_vnni;
-}
-
 static inline size_t pair_at(size_t lane, size_t which)
 {
     return 2 * lane + which;
@@ -120,7 +115,7 @@ static inline void vec_store16(int16_t *to, vec x)
 
 const struct uvea_spectral_kernel uvea_spectral_kernel_avx512 = {
     .name = "avx512",
-    .supported = supported,
+    .supported = uvea_cpu_has_avx512_vnni,
     .tile_records = LANES,
     .tile_bytes = sizeof(struct tile),
     .query_bytes = sizeof(struct query),

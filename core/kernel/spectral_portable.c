@@ -17,12 +17,6 @@ struct query {
 _Static_assert(sizeof(struct tile) % 64 == 0 && sizeof(struct query) % 64 == 0,
                "arrays of them stay aligned");
 
-static bool supported(const struct uvea_cpu *cpu)
-{
-    (void)cpu;
-    return true;
-}
-
 static void tile_put(void *tile, size_t slot, const struct uvea_spectrum *record)
 {
     (void)slot; // a tile has one
@@ -87,7 +81,7 @@ static void scores_of(const void *const *queries, size_t query_count, const void
 
 const struct uvea_spectral_kernel uvea_spectral_kernel_portable = {
     .name = "portable",
-    .supported = supported,
+    .supported = uvea_cpu_has_base,
     .tile_records = 1,
     .tile_bytes = sizeof(struct tile),
     .query_bytes = sizeof(struct query),

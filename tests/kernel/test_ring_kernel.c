@@ -1,5 +1,6 @@
 // The three parties' scores against dot products of templates, and the kernel against a plain loop.
 #include "core/base/mem.h"
+#include "tests/kernel/ring_check.h"
 #include "tests/kernel/ring_sample.h"
 
 #include <setjmp.h>
@@ -170,76 +171,39 @@ static void test_prepared_query(void **unused)
     uvea_mem_free(share);
 }
 
-enum { DISTINCT = 7, COUNT_MAX = 130, SCORES_MAX = (COUNT_MAX + 1) * UVEA_SCORES_PER_RECORD };
-
-struct raw {
-    struct uvea_ring_query query;
-    uint16_t record[DISTINCT][UVEA_RECORD_COEFFICIENTS];
-    uint16_t want[DISTINCT][UVEA_SCORES_PER_RECORD];
-    const uint16_t *records[COUNT_MAX];
-    uint16_t scores[SCORES_MAX];
-};
-
-static uint16_t plain_dot(const uint16_t *padded, const uint16_t *row, size_t chunks,
-                          size_t rotation)
+static void test_kernel(void **state)
 {
-    uint64_t sum = 0;
-    for (size_t chunk = 0; chunk < chunks; chunk++) {
-        for (size_t i = 0; i < 800; i++) {
-            size_t from = 60 + (i + 1600 - 4 * (rotation + 200 - 15)) % 800;
-            sum += (uint64_t)padded[920 * chunk + from] * row[800 * chunk + i];
-        }
+    const struct uvea_ring_kernel *kernel = *state;
+    const struct uvea_cpu cpu = uvea_cpu_detect();
+    if (!kernel->supported(&cpu)) {
+        skip();
     }
-    return (uint16_t)sum;
+    struct ring_check *check = uvea_mem_alloc(1, sizeof(*check));
+    assert_non_null(check);
+    ring_check_init(check);
+    for (size_t i = 0; i < ring_check_count_count; i++) {
+        assert_true(ring_check_run(check, kernel, ring_check_counts[i]));
+    }
+    uvea_mem_free(check);
 }
 
-static struct raw *raw_sample(uint64_t seed)
-{
-    struct raw *raw = uvea_mem_alloc(1, sizeof(*raw));
-    uint16_t *share = uvea_mem_alloc(UVEA_SHARE_COEFFICIENTS, sizeof(*share));
-    assert_non_null(raw);
-    assert_non_null(share);
-    struct sample_rng rng = {seed};
-    ring_sample_fill(&rng, share, UVEA_SHARE_COEFFICIENTS);
-    uvea_ring_query_prepare(uvea_party_at(1), share, share + 4, &raw->query);
-    for (size_t i = 0; i < DISTINCT; i++) {
-        ring_sample_fill(&rng, raw->record[i], UVEA_RECORD_COEFFICIENTS);
-    }
-    memset(raw->record[DISTINCT - 1], 0xFF, sizeof(raw->record[0])); // all products wrap
-    for (size_t i = 0; i < COUNT_MAX; i++) {
-        raw->records[i] = raw->record[(i * 3 + i / DISTINCT) % DISTINCT];
-    }
-    for (size_t i = 0; i < DISTINCT; i++) {
-        for (size_t rotation = 0; rotation < UVEA_ROTATION_COUNT; rotation++) {
-            raw->want[i][2 * rotation] =
-                plain_dot(raw->query.code, raw->record[i], UVEA_CODE_CHUNKS, rotation);
-            raw->want[i][2 * rotation + 1] =
-                plain_dot(raw->query.mask, raw->record[i] + UVEA_SHARE_COEFFICIENTS,
-                          UVEA_MASK_CHUNKS, rotation);
-        }
-    }
-    uvea_mem_free(share);
-    return raw;
-}
-
-static void test_record_counts(void **unused)
+static void test_registry(void **unused)
 {
     (void)unused;
-    static const size_t counts[] = {0, 1, 2, 3, 4, 5, 63, 64, 65, 127, 129, 130};
-    struct raw *raw = raw_sample(8);
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        memset(raw->scores, 0xA5, sizeof(raw->scores));
-        uvea_ring_kernel_portable.scores(&raw->query, raw->records, counts[i], raw->scores);
-        for (size_t record = 0; record < counts[i]; record++) {
-            size_t which = (record * 3 + record / DISTINCT) % DISTINCT;
-            assert_memory_equal(raw->scores + record * UVEA_SCORES_PER_RECORD, raw->want[which],
-                                sizeof(raw->want[which]));
-        }
-        for (size_t j = counts[i] * UVEA_SCORES_PER_RECORD; j < SCORES_MAX; j++) {
-            assert_int_equal(raw->scores[j], 0xA5A5);
-        }
+    const struct uvea_cpu none = {0};
+    const struct uvea_cpu cpu = uvea_cpu_detect();
+    assert_ptr_equal(uvea_ring_kernels[0], &uvea_ring_kernel_portable);
+    assert_ptr_equal(uvea_ring_kernel_best(&none), &uvea_ring_kernel_portable);
+    const struct uvea_ring_kernel *last = NULL;
+    for (size_t i = 0; uvea_ring_kernels[i] != NULL; i++) {
+        const struct uvea_ring_kernel *kernel = uvea_ring_kernels[i];
+        bool supported = kernel->supported(&cpu);
+        last = supported ? kernel : last;
+        assert_ptr_equal(uvea_ring_kernel_named(kernel->name, &cpu), supported ? kernel : NULL);
+        assert_int_equal(kernel->supported(&none), kernel == &uvea_ring_kernel_portable);
     }
-    uvea_mem_free(raw);
+    assert_ptr_equal(uvea_ring_kernel_best(&cpu), last);
+    assert_null(uvea_ring_kernel_named("none such", &cpu));
 }
 
 static void test_public_pair(void **unused)
@@ -258,9 +222,11 @@ static void test_public_pair(void **unused)
     assert_int_equal(sums[ring_sample_mask_at(-9)], 3278 / 2);
 }
 
+enum { FIXED_TESTS = 10, KERNELS_MAX = 8 };
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
+    struct CMUnitTest tests[FIXED_TESTS + KERNELS_MAX] = {
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_self),
         cmocka_unit_test(test_opposite),
@@ -269,8 +235,16 @@ int main(void)
         cmocka_unit_test(test_rotation_of_the_query),
         cmocka_unit_test(test_mirrored_query),
         cmocka_unit_test(test_prepared_query),
-        cmocka_unit_test(test_record_counts),
         cmocka_unit_test(test_public_pair),
+        cmocka_unit_test(test_registry),
     };
-    return cmocka_run_group_tests_name("kernel_ring", tests, NULL, NULL);
+    size_t count = FIXED_TESTS;
+    for (size_t i = 0; uvea_ring_kernels[i] != NULL && i < KERNELS_MAX; i++) {
+        tests[count++] = (struct CMUnitTest){
+            .name = uvea_ring_kernels[i]->name,
+            .test_func = test_kernel,
+            .initial_state = (void *)uvea_ring_kernels[i],
+        };
+    }
+    return _cmocka_run_group_tests("kernel_ring", tests, count, NULL, NULL);
 }
