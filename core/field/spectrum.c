@@ -110,10 +110,9 @@ static enum uvea_error check_payload(const uint8_t *payload, struct uvea_error_c
     size_t first_bad = 0;
     for (size_t i = UVEA_SPECTRUM_VALUES; i-- > 0;) {
         int32_t value = payload_value(payload, i);
-        if (value > UVEA_FIELD_CENTRED_MAX || value < -UVEA_FIELD_CENTRED_MAX) {
-            bad_count++;
-            first_bad = i;
-        }
+        size_t bad = (size_t)((value > UVEA_FIELD_CENTRED_MAX) | (value < -UVEA_FIELD_CENTRED_MAX));
+        bad_count += bad;
+        first_bad = (i & -bad) | (first_bad & (bad - 1));
     }
     if (bad_count > 0) {
         return uvea_error_set(context, UVEA_ERR_FORMAT,

@@ -99,7 +99,6 @@ static struct uvea_search_config search_of(const struct uvea_scenario *scenario)
     return (struct uvea_search_config){
         .full_scan_eye = (enum uvea_eye)option(scenario, UVEA_OPTION_service_full_scan_eye),
         .path = ring ? UVEA_SEARCH_RING : UVEA_SEARCH_NTT,
-        .kernel = &uvea_ring_kernel_portable,
         .form = dense ? UVEA_PREDICATE_DENSE : UVEA_PREDICATE_TWO_TERM,
         .field_form = full ? UVEA_FIELD_PREDICATE_FULL : UVEA_FIELD_PREDICATE_VALID_RANGE,
         .chunk_records_max = option(scenario, UVEA_OPTION_root_chunk_records),
@@ -115,11 +114,13 @@ static enum uvea_error choose_kernels(const struct uvea_scenario *scenario, unsi
     char name[64];
     uvea_option_format(which, option(scenario, which), name);
     if (strcmp(name, "auto") == 0) {
+        search->kernel = uvea_ring_kernel_best(&cpu);
         search->spectral_kernel = uvea_spectral_kernel_best(&cpu);
         return UVEA_OK;
     }
+    search->kernel = uvea_ring_kernel_named(name, &cpu);
     search->spectral_kernel = uvea_spectral_kernel_named(name, &cpu);
-    if (search->spectral_kernel == NULL) {
+    if (search->kernel == NULL || search->spectral_kernel == NULL) {
         return uvea_error_set(context, UVEA_ERR_NOT_FOUND,
                               "kernels.p%u: this processor has no kernels '%s'", index, name);
     }
