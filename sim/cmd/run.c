@@ -5,6 +5,7 @@
 #include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
 
+#include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
@@ -233,7 +234,7 @@ static int run_command(int argc, char **argv)
     }
     EVP_MD_CTX_free(tally.hash);
     if (error == UVEA_OK && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
-        error = uvea_error_set(&context, UVEA_ERR_IO, "standard output could not be written");
+        error = uvea_error_set(&context, UVEA_ERR_IO, "standard output: %s", strerror(errno));
     }
     return error == UVEA_OK ? uvea_verdict_exit_status(tally.sum.verdict)
                             : uvea_cmd_fail("run", error, &context);

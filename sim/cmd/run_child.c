@@ -1,3 +1,4 @@
+#include "sim/cmd/file.h"
 #include "sim/cmd/run.h"
 
 #include <errno.h>
@@ -19,47 +20,52 @@ static void show_progress(void *arg, size_t answered, size_t requests)
     (void)fflush(stderr);
 }
 
-// The trace is written beside its place and moved there whole.
-static FILE *open_trace(const char *path, char temporary[4096], struct uvea_run_report *report)
+// A stdio stream over an output of the command, which knows what may be replaced and what not.
+static enum uvea_error open_trace(const char *path, struct uvea_output *out, FILE **stream,
+                                  struct uvea_error_context *context)
 {
-    int len = snprintf(temporary, 4096, "%s.partial", path);
-    FILE *trace = len < 4096 ? fopen(temporary, "w") : NULL;
-    if (trace == NULL) {
-        report->error =
-            uvea_error_set(&report->context, UVEA_ERR_IO, "%.200s: %s", path, strerror(errno));
-    }
-    return trace;
+    UVEA_TRY(uvea_output_open(out, path, false, context));
+    int fd = dup(out->fd);
+    *stream = fd < 0 ? NULL : fdopen(fd, "w");
+    return *stream != NULL ? UVEA_OK
+                           : uvea_error_set(context, UVEA_ERR_IO, "%s: %s", path, strerror(errno));
 }
 
-static void close_trace(FILE *trace, const char *path, const char *temporary,
-                        struct uvea_run_report *report)
+static enum uvea_error close_trace(const char *path, struct uvea_output *out, FILE *stream,
+                                   struct uvea_error_context *context)
 {
-    bool bad = ferror(trace) != 0;
-    bad |= fclose(trace) != 0;
-    if (report->error == UVEA_OK && (bad || rename(temporary, path) != 0)) {
-        report->error =
-            uvea_error_set(&report->context, UVEA_ERR_IO, "%.200s: %s", path, strerror(errno));
+    bool failed = fflush(stream) != 0 || ferror(stream) != 0;
+    int reason = errno;
+    failed = fclose(stream) != 0 || failed;
+    if (failed) {
+        return uvea_error_set(context, UVEA_ERR_IO, "%s: %s", path, strerror(reason));
     }
-    if (report->error != UVEA_OK) {
-        (void)unlink(temporary);
+    return uvea_output_finish(out, context);
+}
+
+static enum uvea_error run_traced(const char *path, const struct uvea_scenario *scenario,
+                                  struct uvea_world_options *options,
+                                  struct uvea_run_report *report)
+{
+    struct uvea_output out = {0};
+    enum uvea_error error = open_trace(path, &out, &options->trace, &report->context);
+    if (error == UVEA_OK) {
+        error = uvea_world_run(scenario, options, &report->result, &report->context);
+        enum uvea_error closing = close_trace(path, &out, options->trace, &report->context);
+        error = error != UVEA_OK ? error : closing;
     }
+    uvea_output_close(&out);
+    return error;
 }
 
 static void run_once(const struct uvea_run_arguments *arguments,
                      const struct uvea_scenario *scenario, struct uvea_world_options *options,
                      struct uvea_run_report *report)
 {
-    char temporary[4096];
     if (arguments->trace != NULL) {
-        options->trace = open_trace(arguments->trace, temporary, report);
-        if (options->trace == NULL) {
-            return;
-        }
-    }
-    report->error = uvea_world_run(scenario, options, &report->result, &report->context);
-    if (options->trace != NULL) {
-        close_trace(options->trace, arguments->trace, temporary, report);
-        options->trace = NULL;
+        report->error = run_traced(arguments->trace, scenario, options, report);
+    } else {
+        report->error = uvea_world_run(scenario, options, &report->result, &report->context);
     }
 }
 
