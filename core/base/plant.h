@@ -16,7 +16,9 @@
     X(DROP_TAIL_LANE, "drop-tail-lane", "the last lane of an opened vector reads as no match")     \
     X(THRESHOLD_OFF_BY_ONE, "threshold-off-by-one", "strict threshold loses its equality case")    \
     X(MIRROR_MASK_AS_CODE, "mirror-mask-as-code", "mirroring negates imaginary mask bits too")     \
-    X(STALE_BUFFER, "stale-buffer", "scores of the previous chunk are used for the first record")
+    X(STALE_BUFFER, "stale-buffer", "scores of the previous chunk are used for the first record")  \
+    X(CRASH, "crash", "one party aborts when it takes a request")                                  \
+    X(UNSTEADY, "unsteady", "a run depends on what the process did before")
 
 enum uvea_plant {
 #define UVEA_PLANT_ENUM(name, text, what) UVEA_PLANT_##name,

@@ -1,6 +1,8 @@
 #include "core/service/uniqueness.h"
 
+#include "core/base/check.h"
 #include "core/base/mem.h"
+#include "core/base/plant.h"
 #include "core/iris/share.h"
 #include "core/scan/query.h"
 #include "core/service/result.h"
@@ -153,6 +155,7 @@ enum uvea_error uvea_uniqueness_process(struct uvea_engine *engine,
     struct work *work;
     enum uvea_error error;
 
+    UVEA_CHECK(!(uvea_plant_active(UVEA_PLANT_CRASH) && engine->party.index == 1));
     engine->requests++;
     // Depends on nothing but what all parties were sent, so they need not agree on it.
     if (!uvea_result_text_valid(request->signup_id)) {

@@ -6,6 +6,7 @@
 #include "uvea_build_id.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,17 +88,24 @@ static int version(int argc, char **argv)
     return print("version", "uvea " UVEA_VERSION " build " UVEA_BUILD_ID "\n");
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 int main(int argc, char **argv)
 {
-    // A closed pipe is an output error like any other, with a sentence and a status.
+    // A closed pipe or a file that may not grow is an output error like any other, with a sentence
+    // and a status.
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         char text[2048];
         overview(text, sizeof(text));
         fputs(text, stderr);
         return UVEA_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0) {
+    if (strcmp(argv[1], "help") == 0 || is_help(argv[1])) {
         return help(argc - 2, argv + 2);
     }
     if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
@@ -108,8 +116,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "uvea: unknown command '%s' (see: uvea help)\n", argv[1]);
         return UVEA_EXIT_USAGE;
     }
-    if (argc > 2 && strcmp(argv[2], "--help") == 0) {
-        return print(command->name, command->usage);
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (is_help(argv[i])) {
+            return print(command->name, command->usage);
+        }
     }
     return command->run(argc - 2, argv + 2);
 }

@@ -4,6 +4,7 @@
 #include "core/base/plant.h"
 #include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/file.h"
 
 #include <errno.h>
 #include <openssl/evp.h>
@@ -152,7 +153,7 @@ static enum uvea_error run_seeds(const struct uvea_run_arguments *arguments,
         struct uvea_run_report report;
         uvea_run_seed(arguments, scenario, &report);
         if (report.error != UVEA_OK) {
-            return uvea_error_set(context, report.error, "%s",
+            return uvea_error_set(context, report.error, "%s: %.400s", arguments->file,
                                   report.context.text[0] != '\0' ? report.context.text
                                                                  : uvea_error_text(report.error));
         }
@@ -202,13 +203,35 @@ static enum uvea_error run(const struct uvea_run_arguments *arguments,
     return UVEA_OK;
 }
 
+// Before anything is printed. A missing template file is no error: the run is then skipped.
+static enum uvea_error check_first(const struct uvea_run_arguments *arguments,
+                                   const struct uvea_scenario *scenario,
+                                   struct uvea_error_context *context)
+{
+    struct uvea_error_context said = {.text = ""};
+    struct uvea_output trace = {0};
+    enum uvea_error error = uvea_world_check(scenario, &said);
+    if (error != UVEA_OK && error != UVEA_ERR_NOT_FOUND) {
+        return uvea_error_set(context, error, "%s: %.400s", arguments->file, said.text);
+    }
+    if (arguments->trace == NULL) {
+        return UVEA_OK;
+    }
+    error = uvea_output_open(&trace, arguments->trace, false, context);
+    uvea_output_close(&trace);
+    return error;
+}
+
 static enum uvea_error run_arguments(const struct uvea_run_arguments *arguments,
                                      struct tally *tally, struct uvea_error_context *context)
 {
     struct uvea_scenario scenario;
     UVEA_TRY(uvea_scenario_load(arguments->file, arguments->overrides.at,
                                 arguments->overrides.count, &scenario, context));
-    enum uvea_error error = run(arguments, &scenario, tally, context);
+    enum uvea_error error = check_first(arguments, &scenario, context);
+    if (error == UVEA_OK) {
+        error = run(arguments, &scenario, tally, context);
+    }
     uvea_scenario_deinit(&scenario);
     return error;
 }
@@ -261,7 +284,8 @@ const struct uvea_cmd uvea_cmd_run = {
         "  --plant NAME     switch a planted fault on; `uvea run --plants` lists them\n"
 #endif
         "\n"
-        "Exit status: 0 pass, 2 usage or bad input, 10 wrong answer or broken invariant,\n"
+        "Exit status: 0 pass, 1 output or the machine failed, 2 usage or bad input, 10 wrong "
+        "answer or broken invariant,\n"
         "11 no progress, 12 crash, 13 resource limit, 14 skipped, 15 runs with one seed differ.\n",
     .run = run_command,
 };

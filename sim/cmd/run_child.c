@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,6 +168,7 @@ static void run_process(const struct uvea_run_arguments *arguments,
         return;
     }
     if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody would hear of its result
         (void)close(ends[0]);
         run_child(arguments, scenario, report);
         bool told = write_all(ends[1], report, sizeof(*report));

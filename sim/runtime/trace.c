@@ -283,11 +283,16 @@ static void print_json(const struct uvea_sim_trace *trace, const struct uvea_sim
 
 // ---- events
 
-static void enter(struct uvea_sim_trace *trace, const struct uvea_sim_record *record,
-                  const uint8_t *payload_hash, const char *text)
+// What goes down after a failure goes down in dozens of ends and exits: they would push out of the
+// lanes what led to it.
+static bool is_telling(enum uvea_sim_event_kind kind)
 {
-    UVEA_CHECK(record->node < trace->lane_count);
-    hash_event(trace, record, payload_hash);
+    return kind != UVEA_SIM_EVENT_EXIT && kind != UVEA_SIM_EVENT_SHUT && kind != UVEA_SIM_EVENT_END;
+}
+
+static void keep_in_lane(struct uvea_sim_trace *trace, const struct uvea_sim_record *record,
+                         const char *text)
+{
     struct lane *lane = &trace->lanes[record->node];
     struct lane_entry *entry = &lane->last[lane->count++ % UVEA_SIM_TRACE_LAST];
     entry->index = trace->count;
@@ -295,6 +300,16 @@ static void enter(struct uvea_sim_trace *trace, const struct uvea_sim_record *re
     entry->text[0] = '\0';
     if (text != NULL) {
         (void)snprintf(entry->text, sizeof(entry->text), "%s", text);
+    }
+}
+
+static void enter(struct uvea_sim_trace *trace, const struct uvea_sim_record *record,
+                  const uint8_t *payload_hash, const char *text)
+{
+    UVEA_CHECK(record->node < trace->lane_count);
+    hash_event(trace, record, payload_hash);
+    if (is_telling((enum uvea_sim_event_kind)record->kind)) {
+        keep_in_lane(trace, record, text);
     }
     if (trace->keep != NULL) {
         list_append(trace->keep, record);
@@ -429,15 +444,16 @@ static void print_lane_row(const struct uvea_sim_trace *trace, unsigned lanes, u
     fputc('\n', out);
 }
 
-void uvea_sim_trace_lanes(const struct uvea_sim_trace *trace, unsigned lanes, unsigned rows,
+void uvea_sim_trace_lanes(const struct uvea_sim_trace *trace, unsigned lanes, unsigned last,
                           FILE *out)
 {
+    uint64_t kept = last < UVEA_SIM_TRACE_LAST ? last : UVEA_SIM_TRACE_LAST;
     uint64_t next[UVEA_SIM_NODES_MAX] = {0};
     uint64_t total = 0;
     lanes = lanes < trace->lane_count ? lanes : trace->lane_count;
     for (unsigned i = 0; i < lanes; i++) {
         uint64_t count = trace->lanes[i].count;
-        next[i] = count > UVEA_SIM_TRACE_LAST ? count - UVEA_SIM_TRACE_LAST : 0;
+        next[i] = count > kept ? count - kept : 0;
         total += count - next[i];
     }
     fprintf(out, "%15s", "seconds");
@@ -449,8 +465,6 @@ void uvea_sim_trace_lanes(const struct uvea_sim_trace *trace, unsigned lanes, un
         unsigned at = earliest_lane(trace, lanes, next);
         UVEA_CHECK(at < lanes); // total counts what the lanes still hold
         const struct lane_entry *entry = &trace->lanes[at].last[next[at]++ % UVEA_SIM_TRACE_LAST];
-        if (total <= rows) {
-            print_lane_row(trace, lanes, at, entry, out);
-        }
+        print_lane_row(trace, lanes, at, entry, out);
     }
 }

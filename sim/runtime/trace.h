@@ -144,9 +144,9 @@ void uvea_sim_trace_difference(const struct uvea_sim_trace *trace,
 void uvea_sim_trace_print(const struct uvea_sim_trace *trace, const struct uvea_sim_record *record,
                           FILE *out);
 
-// Prints the last events of the first `lanes` nodes side by side, oldest first, at most `rows`
-// of them.
-void uvea_sim_trace_lanes(const struct uvea_sim_trace *trace, unsigned lanes, unsigned rows,
+// Prints the last events of the first `lanes` nodes side by side, oldest first, at most `last` of
+// each node (and at most UVEA_SIM_TRACE_LAST). Ends, shuts and exits are left out.
+void uvea_sim_trace_lanes(const struct uvea_sim_trace *trace, unsigned lanes, unsigned last,
                           FILE *out);
 
 const char *uvea_sim_event_text(enum uvea_sim_event_kind kind);

@@ -195,6 +195,7 @@ enum uvea_error uvea_resolve_requests(const struct uvea_source *source, const st
                                               UVEA_SCENARIO_REQUESTS_MAX, &repeat));
         for (; repeat > 0; repeat--) {
             struct uvea_request_plan *plan = &scenario->requests[scenario->request_count++];
+            plan->entry = i;
             UVEA_TRY(resolve_request(source, where.text, &raw->requests[i], plan));
         }
     }

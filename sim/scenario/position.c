@@ -26,6 +26,9 @@ struct walk {
     const char *wanted_path; // or NULL
     const char *wanted_key;  // or NULL
     unsigned from_line;
+    unsigned from_column;
+    bool wants_document; // the second one
+    unsigned documents;
     unsigned found;
 };
 
@@ -54,12 +57,18 @@ static void enter_value(struct walk *walk)
     }
 }
 
-static void see_key(struct walk *walk, const char *key, unsigned line)
+static bool is_behind(const struct walk *walk, unsigned line, unsigned column)
+{
+    return line > walk->from_line || (line == walk->from_line && column > walk->from_column);
+}
+
+static void see_key(struct walk *walk, const char *key, unsigned line, unsigned column)
 {
     struct level *level = &walk->levels[walk->depth - 1];
     level->key_next = false;
     path_put_key(walk, level->path_len, key);
-    if (walk->wanted_key != NULL && line >= walk->from_line && strcmp(key, walk->wanted_key) == 0) {
+    if (walk->wanted_key != NULL && is_behind(walk, line, column) &&
+        strcmp(key, walk->wanted_key) == 0) {
         walk->found = line;
     }
 }
@@ -97,7 +106,8 @@ static bool see_event(struct walk *walk, const yaml_event_t *event)
     case YAML_SCALAR_EVENT:
         if (walk->depth > 0 && walk->levels[walk->depth - 1].mapping &&
             walk->levels[walk->depth - 1].key_next) {
-            see_key(walk, (const char *)event->data.scalar.value, line);
+            see_key(walk, (const char *)event->data.scalar.value, line,
+                    (unsigned)event->start_mark.column + 1);
         } else {
             enter_value(walk);
             see_value(walk, line);
@@ -114,6 +124,12 @@ static bool see_event(struct walk *walk, const yaml_event_t *event)
     case YAML_MAPPING_END_EVENT:
     case YAML_SEQUENCE_END_EVENT:
         close_level(walk);
+        break;
+    case YAML_DOCUMENT_START_EVENT:
+        walk->documents++;
+        if (walk->wants_document && walk->documents == 2) {
+            walk->found = line;
+        }
         break;
     case YAML_STREAM_END_EVENT:
     case YAML_NO_EVENT:
@@ -149,8 +165,15 @@ unsigned uvea_yaml_line(const uint8_t *text, size_t len, const char *path)
     return search(&walk, text, len);
 }
 
-unsigned uvea_yaml_key_line(const uint8_t *text, size_t len, const char *key, unsigned from_line)
+unsigned uvea_yaml_key_line(const uint8_t *text, size_t len, const char *key, unsigned line,
+                            unsigned column)
 {
-    struct walk walk = {.wanted_key = key, .from_line = from_line};
+    struct walk walk = {.wanted_key = key, .from_line = line, .from_column = column};
+    return search(&walk, text, len);
+}
+
+unsigned uvea_yaml_second_document(const uint8_t *text, size_t len)
+{
+    struct walk walk = {.wants_document = true};
     return search(&walk, text, len);
 }

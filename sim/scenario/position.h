@@ -9,7 +9,12 @@
 // the text has no such value.
 unsigned uvea_yaml_line(const uint8_t *text, size_t len, const char *path);
 
-// The line of the first mapping key of that name at or after from_line; 0 when there is none.
-unsigned uvea_yaml_key_line(const uint8_t *text, size_t len, const char *key, unsigned from_line);
+// The line of the first mapping key of that name behind a place (line and column from 1); 0 when
+// there is none.
+unsigned uvea_yaml_key_line(const uint8_t *text, size_t len, const char *key, unsigned line,
+                            unsigned column);
+
+// The line where a second document starts; 0 when there is only one.
+unsigned uvea_yaml_second_document(const uint8_t *text, size_t len);
 
 #endif

@@ -126,12 +126,22 @@ static void schema_init(struct schema *schema)
         CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct uvea_raw, schema->root)};
 }
 
-// What libcyaml said went wrong: its first error line, and the line number of its innermost
-// position.
+// What libcyaml said went wrong: its first error line, its innermost position and the field there.
 struct complaint {
     char text[256];
+    char field[64];
     unsigned line;
+    unsigned column;
 };
+
+static void note_position(struct complaint *complaint, const char *line, const char *position)
+{
+    (void)sscanf(position, "(line: %u, column: %u", &complaint->line, &complaint->column);
+    const char *field = strstr(line, "in mapping field '");
+    if (field != NULL) {
+        (void)sscanf(field, "in mapping field '%63[^']", complaint->field);
+    }
+}
 
 static void listen_to_cyaml(cyaml_log_t level, void *arg, const char *format, va_list args)
 {
@@ -144,7 +154,7 @@ static void listen_to_cyaml(cyaml_log_t level, void *arg, const char *format, va
     line[strcspn(line, "\n")] = '\0';
     const char *position = strstr(line, "(line: ");
     if (position != NULL && complaint->line == 0) {
-        (void)sscanf(position, "(line: %u", &complaint->line);
+        note_position(complaint, line, position);
     } else if (complaint->text[0] == '\0') {
         const char *text = strncmp(line, "Load: ", 6) == 0 ? line + 6 : line;
         (void)snprintf(complaint->text, sizeof(complaint->text), "%s", text);
@@ -162,16 +172,34 @@ static cyaml_config_t config_for(struct complaint *complaint)
     };
 }
 
-// libcyaml gives the place before an unexpected key: the key itself is looked up.
+// libcyaml gives the place before an unexpected or repeated key: the key itself is looked up behind
+// it.
 static unsigned line_of(const struct complaint *complaint, const uint8_t *text, size_t len)
 {
-    static const char unexpected[] = "Unexpected key: ";
-    if (strncmp(complaint->text, unexpected, sizeof(unexpected) - 1) == 0) {
-        const char *key = complaint->text + sizeof(unexpected) - 1;
-        unsigned line = uvea_yaml_key_line(text, len, key, complaint->line);
-        return line != 0 ? line : complaint->line;
+    static const char *const about_keys[] = {"Unexpected key: ", "Mapping field already seen: "};
+    for (size_t i = 0; i < sizeof(about_keys) / sizeof(about_keys[0]); i++) {
+        size_t prefix = strlen(about_keys[i]);
+        if (strncmp(complaint->text, about_keys[i], prefix) == 0) {
+            unsigned line = uvea_yaml_key_line(text, len, complaint->text + prefix, complaint->line,
+                                               complaint->column);
+            return line != 0 ? line : complaint->line;
+        }
     }
     return complaint->line;
+}
+
+static enum uvea_error refuse(const char *name, const char *said, const uint8_t *text, size_t len,
+                              const struct complaint *complaint, struct uvea_error_context *context)
+{
+    unsigned line = line_of(complaint, text, len);
+    if (line == 0) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT, "%s: %s", name, said);
+    }
+    if (strncmp(said, "Expecting", 9) == 0 && complaint->field[0] != '\0') {
+        return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: %s: %s", name, line,
+                              complaint->field, said);
+    }
+    return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: %s", name, line, said);
 }
 
 static enum uvea_error load(const char *name, const uint8_t *text, size_t len,
@@ -184,11 +212,7 @@ static enum uvea_error load(const char *name, const uint8_t *text, size_t len,
     cyaml_err_t failure = cyaml_load_data(text, len, &config, &schema->top, &data, NULL);
     if (failure != CYAML_OK) {
         const char *said = complaint.text[0] != '\0' ? complaint.text : cyaml_strerror(failure);
-        unsigned line = line_of(&complaint, text, len);
-        if (line == 0) {
-            return uvea_error_set(context, UVEA_ERR_FORMAT, "%s: %s", name, said);
-        }
-        return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: %s", name, line, said);
+        return refuse(name, said, text, len, &complaint, context);
     }
     *raw = data;
     return UVEA_OK;
@@ -197,6 +221,10 @@ static enum uvea_error load(const char *name, const uint8_t *text, size_t len,
 enum uvea_error uvea_raw_load(const char *name, const uint8_t *text, size_t len,
                               struct uvea_raw **raw, struct uvea_error_context *context)
 {
+    unsigned second = uvea_yaml_second_document(text, len);
+    if (second != 0) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: a second document", name, second);
+    }
     struct schema schema = {0};
     schema_init(&schema);
     return load(name, text, len, &schema, raw, context);

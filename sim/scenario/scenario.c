@@ -145,7 +145,7 @@ static enum uvea_error read_file(const char *path, uint8_t **text, size_t *len,
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        return uvea_error_set(context, UVEA_ERR_IO, "%s: %s", path, strerror(errno));
+        return uvea_error_set(context, UVEA_ERR_USAGE, "%s: %s", path, strerror(errno));
     }
     enum uvea_error error = UVEA_OK;
     uint8_t *bytes = uvea_mem_alloc(UVEA_SCENARIO_FILE_BYTES_MAX + 1, 1);
@@ -155,7 +155,8 @@ static enum uvea_error read_file(const char *path, uint8_t **text, size_t *len,
     }
     *len = fread(bytes, 1, UVEA_SCENARIO_FILE_BYTES_MAX + 1, file);
     if (ferror(file) != 0) {
-        error = uvea_error_set(context, UVEA_ERR_IO, "%s: %s", path, strerror(errno));
+        error = errno == EISDIR ? UVEA_ERR_USAGE : UVEA_ERR_IO;
+        error = uvea_error_set(context, error, "%s: %s", path, strerror(errno));
         goto cleanup;
     }
     if (*len > UVEA_SCENARIO_FILE_BYTES_MAX) {

@@ -61,6 +61,7 @@ struct uvea_expectation {
 };
 
 struct uvea_request_plan {
+    unsigned entry; // of the scenario's list, for sentences; repetitions share it
     enum uvea_request_plan_kind kind;
     uint64_t of;    // target's serial; 0 draws one when the request is made
     int by;         // ROTATED: columns to the right, -200..200

@@ -1,6 +1,7 @@
 #include "sim/world/client.h"
 
 #include "core/base/mem.h"
+#include "core/base/plant.h"
 #include "core/iris/share.h"
 #include "sim/runtime/sim.h"
 
@@ -119,13 +120,19 @@ static enum uvea_error take_turn(struct uvea_client *client, struct turn *turn, 
                                  struct uvea_stream *const streams[UVEA_PARTY_COUNT])
 {
     const struct uvea_request_plan *plan = &client->scenario->requests[index];
+    if (uvea_plant_active(UVEA_PLANT_UNSTEADY)) {
+        static unsigned turns;
+        uvea_sim_note(client->rt, "unsteady", turns++ % 3 == 0 ? "one" : "other");
+    }
     (void)snprintf(turn->signup_id, sizeof(turn->signup_id), "request-%zu", index + 1);
     uvea_sim_note(client->rt, "request", turn->signup_id);
-    enum uvea_error error = uvea_population_query(client->population, plan, client->model,
-                                                  &turn->query, &client->reason);
+    struct uvea_error_context said = {.text = ""};
+    enum uvea_error error =
+        uvea_population_query(client->population, plan, client->model, &turn->query, &said);
     if (error != UVEA_OK) {
         client->bad_plan = true;
-        return error;
+        return uvea_error_set(&client->reason, error, "requests[%u] (%s): %.300s", plan->entry,
+                              turn->signup_id, said.text);
     }
     error = send_request(client, turn, plan, streams);
     if (error != UVEA_OK) {
@@ -146,7 +153,8 @@ static enum uvea_error connect(struct uvea_client *client,
             uvea_rt_dial(client->rt, client->addresses[party], &streams[party], UVEA_NEVER);
         if (error != UVEA_OK) {
             return uvea_error_set(&client->reason, error, "party %u takes no requests: %s", party,
-                                  uvea_error_text(error));
+                                  error == UVEA_ERR_NOT_FOUND ? "nobody listens there any more"
+                                                              : uvea_error_text(error));
         }
     }
     return UVEA_OK;

@@ -5,6 +5,7 @@
 #include "sim/gen/template.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,7 +67,7 @@ static enum uvea_error read_templates(const char *path, struct template_list *li
     enum uvea_error error = UVEA_OK;
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        error = errno == ENOENT ? UVEA_ERR_NOT_FOUND : UVEA_ERR_IO;
+        error = errno == ENOENT ? UVEA_ERR_NOT_FOUND : UVEA_ERR_USAGE;
         return uvea_error_set(context, error, "%s: %s", path, strerror(errno));
     }
     char *line = uvea_mem_alloc(LINE_BYTES_MAX, 1);
@@ -78,7 +79,8 @@ static enum uvea_error read_templates(const char *path, struct template_list *li
         UVEA_TRY_CLEANUP(read_line(path, number, line, list, context));
     }
     if (ferror(file) != 0) {
-        error = uvea_error_set(context, UVEA_ERR_IO, "%s: %s", path, strerror(errno));
+        error = errno == EISDIR ? UVEA_ERR_USAGE : UVEA_ERR_IO;
+        error = uvea_error_set(context, error, "%s: %s", path, strerror(errno));
     }
 cleanup:
     uvea_mem_free(line);
@@ -180,6 +182,48 @@ enum uvea_error uvea_population_record(struct uvea_population *population, size_
         return pool_entry(population, index, out, context);
     }
     generate_pair(population, out);
+    return UVEA_OK;
+}
+
+// ---- before a run
+
+static bool needs_target(enum uvea_request_plan_kind kind)
+{
+    return kind != UVEA_PLAN_NEW && kind != UVEA_PLAN_TEMPLATE;
+}
+
+// index: of the request; every one before it may have enrolled somebody.
+static enum uvea_error check_plan(const struct uvea_population *population, size_t index,
+                                  struct uvea_error_context *context)
+{
+    const struct uvea_request_plan *plan = &population->scenario->requests[index];
+    uint64_t enrolled = population->scenario->options[UVEA_OPTION_database_records] + index;
+    if (plan->kind == UVEA_PLAN_TEMPLATE && plan->index > population->pool_count) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT,
+                              "requests[%u].index: the template files hold %zu entries",
+                              plan->entry, population->pool_count);
+    }
+    if (needs_target(plan->kind) && (plan->of > enrolled || enrolled == 0)) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT,
+                              "requests[%u].of: no more than %llu can be enrolled by then",
+                              plan->entry, (unsigned long long)enrolled);
+    }
+    return UVEA_OK;
+}
+
+enum uvea_error uvea_population_check(const struct uvea_population *population,
+                                      struct uvea_error_context *context)
+{
+    const uint64_t *options = population->scenario->options;
+    if (options[UVEA_OPTION_database_source] != 0 &&
+        options[UVEA_OPTION_database_records] > population->pool_count) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT,
+                              "database.records: the template files hold %zu entries",
+                              population->pool_count);
+    }
+    for (size_t i = 0; i < population->scenario->request_count; i++) {
+        UVEA_TRY(check_plan(population, i, context));
+    }
     return UVEA_OK;
 }
 

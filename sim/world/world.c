@@ -221,7 +221,7 @@ static enum uvea_error start(struct world *world)
 static bool ends_as_wrong(enum uvea_error error)
 {
     return error != UVEA_OK && error != UVEA_ERR_CLOSED && error != UVEA_ERR_RESET &&
-           error != UVEA_ERR_TIMEOUT;
+           error != UVEA_ERR_TIMEOUT && error != UVEA_ERR_NOT_FOUND;
 }
 
 UVEA_PRINTF(3, 4)
@@ -350,6 +350,19 @@ static void world_deinit(struct world *world)
     uvea_oracle_model_deinit(&world->model);
     uvea_population_deinit(&world->population);
     uvea_mem_free(world);
+}
+
+enum uvea_error uvea_world_check(const struct uvea_scenario *scenario,
+                                 struct uvea_error_context *context)
+{
+    struct uvea_population population;
+    if (scenario->request_count == 0) {
+        return uvea_error_set(context, UVEA_ERR_USAGE, "no requests: nothing would be checked");
+    }
+    UVEA_TRY(uvea_population_init(&population, scenario, context));
+    enum uvea_error error = uvea_population_check(&population, context);
+    uvea_population_deinit(&population);
+    return error;
 }
 
 enum uvea_error uvea_world_run(const struct uvea_scenario *scenario,

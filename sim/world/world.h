@@ -60,6 +60,12 @@ struct uvea_world_result {
     struct uvea_sim_difference difference; // with options.compare
 };
 
+// Finds what is wrong with a scenario before it is run: that it has no requests, or cannot be
+// carried out as far as this is known. Errors as of uvea_world_run, and USAGE for a scenario
+// without requests.
+UVEA_MUST_USE enum uvea_error uvea_world_check(const struct uvea_scenario *scenario,
+                                               struct uvea_error_context *context);
+
 // Runs the scenario with its seed. A verdict other than a pass is no error. Errors: FORMAT or IO
 // for template files (the sentence names file and line), NOT_FOUND when a template file does not
 // exist, MEMORY. result is filled only on OK.

@@ -424,7 +424,8 @@ static void failing_output_is_noticed(void **state)
         "\"$UVEA\" share dummy --party 1 >/dev/full",
         "\"$UVEA\" help >/dev/full",
         "\"$UVEA\" version >/dev/full",
-        "echo 'database: {records: 2}' >s.yaml; \"$UVEA\" run s.yaml >/dev/full",
+        "echo '{database: {records: 2}, requests: [{kind: new}]}' >s.yaml; \"$UVEA\" run s.yaml "
+        ">/dev/full",
         "\"$UVEA\" run s.yaml --trace /dev/full",
     };
     for (size_t i = 0; i < UVEA_COUNT_OF(lines); i++) {

@@ -147,16 +147,19 @@ static const struct refusal refusals[] = {
     {"seed: 1.5", NULL, "seed: '1.5'"},
     {"seed:", NULL, "dir/a.yaml:1: seed: ''"},
     {"seed: 18446744073709551616", NULL, "seed: '18446744073709551616'"},
-    {"seed: 1\nseed: 2", NULL, "already seen: seed"},
+    {"seed: 1\n\n\nseed: 2", NULL, "dir/a.yaml:4: Mapping field already seen: seed"},
+    {"seed: 1\n---\nfoo: 1", NULL, "dir/a.yaml:2: a second document"},
+    {"seed: [1]", NULL, "dir/a.yaml:1: seed: Expecting STRING"},
     {"seed: 1\nsede: 2", NULL, "dir/a.yaml:2: Unexpected key: sede"},
     {"prf: aes256", NULL, "dir/a.yaml:1: prf: 'aes256' is not one of: aes128 chacha8"},
     {"prf: AES128", NULL, "prf: 'AES128' is not one of"},
     {"sessions: 12", NULL, "dir/a.yaml:1: sessions: not a multiple of 8"},
     {"network:\n  latency_us: 1\n  jitter: 3", NULL, "dir/a.yaml:3: Unexpected key: jitter"},
-    {"network:\n  latency_us: 1\n  latency_us: 3", NULL, "already seen: latency_us"},
+    {"network:\n  latency_us: 1\n  latency_us: 3", NULL,
+     "dir/a.yaml:3: Mapping field already seen: latency_us"},
     {"network:\n  piece_bytes_max: 16385", NULL, "dir/a.yaml:2: network.piece_bytes_max: '16385'"},
-    {"network: 3", NULL, "dir/a.yaml:1: Expecting MAPPING"},
-    {"network: [3]", NULL, "dir/a.yaml:1: Expecting MAPPING"},
+    {"network: 3", NULL, "dir/a.yaml:1: network: Expecting MAPPING"},
+    {"network: [3]", NULL, "dir/a.yaml:1: network: Expecting MAPPING"},
     {"service:\n  partial_results: yes", NULL,
      "service.partial_results: 'yes' is not one of: false true"},
     {"database:\n  records: 20\nservice: {record_limit: 19}", NULL,
@@ -218,7 +221,8 @@ static void test_file_errors(void **state)
     (void)state;
     struct uvea_scenario scenario;
     struct uvea_error_context context = {.text = ""};
-    assert_int_equal(uvea_scenario_load("no/such.yaml", NULL, 0, &scenario, &context), UVEA_ERR_IO);
+    assert_int_equal(uvea_scenario_load("no/such.yaml", NULL, 0, &scenario, &context),
+                     UVEA_ERR_USAGE);
     assert_non_null(strstr(context.text, "no/such.yaml: No such file"));
 }
 

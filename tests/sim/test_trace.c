@@ -130,13 +130,13 @@ static void test_ndjson_lines(void **state)
     free(text);
 }
 
-static char *lanes_text(struct uvea_sim_trace *trace, unsigned lanes, unsigned rows)
+static char *lanes_text(struct uvea_sim_trace *trace, unsigned lanes, unsigned last)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
     assert_non_null(out);
-    uvea_sim_trace_lanes(trace, lanes, rows, out);
+    uvea_sim_trace_lanes(trace, lanes, last, out);
     (void)fclose(out);
     return text;
 }
@@ -150,7 +150,7 @@ static void test_lanes_stand_side_by_side(void **state)
     deliver(trace, 12345678000, "abc", "def");
     uvea_sim_trace_words(trace, 12345679000, UVEA_SIM_EVENT_NOTE, 0, UVEA_SIM_NO_PEER, 0, "verdict",
                          "match with a text that is too long for its lane");
-    char *text = lanes_text(trace, 3, 3);
+    char *text = lanes_text(trace, 3, 1);
     assert_string_equal(
         text, "        seconds | p0                                   | p1"
               "                                   | p2\n"
@@ -175,7 +175,12 @@ static void test_a_lane_keeps_the_last_events(void **state)
     unsigned lines = 0;
     uvea_sim_trace_event(trace, 0, UVEA_SIM_EVENT_STOP, 2, UVEA_SIM_NO_PEER, 0, NULL);
     for (unsigned i = 0; i < 1000; i++) {
-        uvea_sim_trace_event(trace, i, UVEA_SIM_EVENT_SHUT, 0, 1, i, NULL);
+        uvea_sim_trace_event(trace, i, UVEA_SIM_EVENT_RESET, 0, 1, i, NULL);
+    }
+    for (unsigned i = 0; i < 100; i++) { // what follows a failure pushes nothing out
+        uvea_sim_trace_event(trace, 1000, UVEA_SIM_EVENT_SHUT, 0, 1, i, NULL);
+        uvea_sim_trace_event(trace, 1000, UVEA_SIM_EVENT_EXIT, 0, UVEA_SIM_NO_PEER, 0, "x");
+        uvea_sim_trace_event(trace, 1000, UVEA_SIM_EVENT_END, 0, 1, i, NULL);
     }
     char *text = lanes_text(trace, 3, 10000);
     for (const char *at = text; *at != '\0'; at++) {
@@ -183,9 +188,9 @@ static void test_a_lane_keeps_the_last_events(void **state)
     }
     assert_int_equal(lines, 1 + 1 + UVEA_SIM_TRACE_LAST);
     assert_non_null(strstr(text, "| stop\n"));
-    assert_non_null(strstr(text, "shut p1 999"));
-    assert_null(strstr(text, "shut p1 935"));
-    assert_non_null(strstr(text, "shut p1 936"));
+    assert_non_null(strstr(text, "reset p1 999"));
+    assert_null(strstr(text, "reset p1 935"));
+    assert_non_null(strstr(text, "reset p1 936"));
     free(text);
     uvea_sim_trace_close(trace);
 }
