@@ -8,13 +8,19 @@
 #include <stdint.h>
 
 enum {
-    // Centred residues v, |v| <= 26100, as v = low + 256 high with signed bytes.
+    // Centred residues v, |v| <= 26100, as v = low + 256 high with signed bytes: the portable
+    // kernel
+    // and the stored form.
     UVEA_BOUND_LOW = 128,
     UVEA_BOUND_HIGH = 102,
+    // The same with 0 <= low <= 255 and -102 <= high <= 101: the kernels that split a 16-bit value
+    // by a mask and a shift.
+    UVEA_BOUND_LOW_UNSIGNED = 255,
 
-    // The sum over all channels of record * low byte of the query: 320,716,800; of record * high
+    // The sum over all channels of record * low byte of the query: 638,928,000; of record * high
     // byte: 255,571,200.
-    UVEA_BOUND_CHANNEL_LOW = UVEA_SPECTRUM_CHANNELS * UVEA_FIELD_CENTRED_MAX * UVEA_BOUND_LOW,
+    UVEA_BOUND_CHANNEL_LOW =
+        UVEA_SPECTRUM_CHANNELS * UVEA_FIELD_CENTRED_MAX * UVEA_BOUND_LOW_UNSIGNED,
     UVEA_BOUND_CHANNEL_HIGH = UVEA_SPECTRUM_CHANNELS * UVEA_FIELD_CENTRED_MAX * UVEA_BOUND_HIGH,
 
     // Both factors in bytes: low * low at most 1,572,864; the two mixed products together
@@ -24,23 +30,22 @@ enum {
     UVEA_BOUND_BYTES_HIGH = UVEA_SPECTRUM_CHANNELS * UVEA_BOUND_HIGH * UVEA_BOUND_HIGH,
     UVEA_BOUND_BYTES_UPPER = UVEA_BOUND_BYTES_MIXED + 256 * UVEA_BOUND_BYTES_HIGH,
 
-    // Reduction by a float reciprocal, x - p * nearest(float(x) * float(1/p)), takes |x| <= 2^29:
-    // the quotient is at most 10,285 and three roundings of 2^-24 each put it off by less than
-    // 0.0019, so the result is at most p (0.5 + 0.0019) < 26,200. It is congruent to x, and nearly
+    // Reduction by a float reciprocal, x - p * nearest(float(x) * float(1/p)), takes |x| <= 2^30:
+    // the quotient is at most 20,570 and three roundings of 2^-24 each put it off by less than
+    // 0.0037, so the result is at most p (0.5 + 0.0037) < 26,300. It is congruent to x, and nearly
     // centred.
-    UVEA_BOUND_REDUCE = 1 << 29,
-    UVEA_BOUND_REDUCED = 26200,
+    UVEA_BOUND_REDUCE = 1 << 30,
+    UVEA_BOUND_REDUCED = 26300,
     // (high reduced) * 256 + low, before it is reduced itself.
     UVEA_BOUND_COMBINED = 256 * UVEA_BOUND_REDUCED + UVEA_BOUND_CHANNEL_LOW,
 
-    // The paired inverse: sums and differences of two reduced values, at most 52,400, become
-    // centred by adding or subtracting p once, are split into bytes, and are summed against a
-    // centred table over 99 pairs: 330,739,200 low, 263,557,800 high. The ends T[0] +- T[100] stay
-    // outside the split and join the low sum.
+    // The paired inverse: sums and differences of two reduced values, at most 52,600, become
+    // centred by adding or subtracting p once and are summed against the bytes of a centred table
+    // over 99 pairs: 658,894,500 low, 263,557,800 high. The ends T[0] +- T[100] join the low sum.
     UVEA_BOUND_PAIRS = 99,
     UVEA_BOUND_ENDS = 2 * UVEA_BOUND_REDUCED,
     UVEA_BOUND_INVERSE_LOW =
-        UVEA_BOUND_PAIRS * UVEA_FIELD_CENTRED_MAX * UVEA_BOUND_LOW + UVEA_BOUND_ENDS,
+        UVEA_BOUND_PAIRS * UVEA_FIELD_CENTRED_MAX * UVEA_BOUND_LOW_UNSIGNED + UVEA_BOUND_ENDS,
     UVEA_BOUND_INVERSE_HIGH = UVEA_BOUND_PAIRS * UVEA_FIELD_CENTRED_MAX * UVEA_BOUND_HIGH,
     UVEA_BOUND_INVERSE_COMBINED = 256 * UVEA_BOUND_REDUCED + UVEA_BOUND_INVERSE_LOW,
 };
@@ -48,7 +53,10 @@ enum {
 _Static_assert(256 * UVEA_BOUND_HIGH - UVEA_BOUND_LOW <= UVEA_FIELD_CENTRED_MAX &&
                    UVEA_FIELD_CENTRED_MAX <= 256 * UVEA_BOUND_HIGH + UVEA_BOUND_LOW - 1,
                "102 is the high byte of the largest residue, and no residue needs more");
-_Static_assert(UVEA_BOUND_CHANNEL_LOW == 320716800 && UVEA_BOUND_CHANNEL_HIGH == 255571200,
+_Static_assert(UVEA_FIELD_CENTRED_MAX / 256 < UVEA_BOUND_HIGH &&
+                   (UVEA_FIELD_CENTRED_MAX + 255) / 256 <= UVEA_BOUND_HIGH,
+               "nor does a shift by 8 give more, rounding up or down");
+_Static_assert(UVEA_BOUND_CHANNEL_LOW == 638928000 && UVEA_BOUND_CHANNEL_HIGH == 255571200,
                "sums over the channels fit 32 bits");
 _Static_assert(UVEA_BOUND_COMBINED <= UVEA_BOUND_REDUCE &&
                    UVEA_BOUND_BYTES_UPPER <= UVEA_BOUND_REDUCE &&

@@ -41,6 +41,16 @@ static inline weights weights_load(const int16_t *from)
     return _mm256_set1_epi32(both);
 }
 
+static inline weights weights_low(weights both)
+{
+    return _mm256_and_si256(both, _mm256_set1_epi16(255));
+}
+
+static inline weights weights_high(weights both)
+{
+    return _mm256_srai_epi16(both, 8);
+}
+
 static inline vec vec_zero(void)
 {
     return _mm256_setzero_si256();
@@ -89,16 +99,6 @@ static inline vec vec_canonical(vec x)
 {
     vec negative = _mm256_srai_epi32(x, 31);
     return _mm256_add_epi32(x, _mm256_and_si256(negative, _mm256_set1_epi32(UVEA_FIELD_PRIME)));
-}
-
-static inline vec vec_low_byte(vec x)
-{
-    return _mm256_srai_epi32(_mm256_slli_epi32(x, 24), 24);
-}
-
-static inline vec vec_high_byte(vec x)
-{
-    return _mm256_srai_epi32(_mm256_sub_epi32(x, vec_low_byte(x)), 8);
 }
 
 static inline vec vec_load16(const int16_t *from)

@@ -42,6 +42,16 @@ static inline weights weights_load(const int16_t *from)
     return _mm512_set1_epi32(both);
 }
 
+static inline weights weights_low(weights both)
+{
+    return _mm512_and_si512(both, _mm512_set1_epi16(255));
+}
+
+static inline weights weights_high(weights both)
+{
+    return _mm512_srai_epi16(both, 8);
+}
+
 static inline vec vec_zero(void)
 {
     return _mm512_setzero_si512();
@@ -88,16 +98,6 @@ static inline vec vec_canonical(vec x)
 {
     return _mm512_mask_add_epi32(x, _mm512_movepi32_mask(x), x,
                                  _mm512_set1_epi32(UVEA_FIELD_PRIME));
-}
-
-static inline vec vec_low_byte(vec x)
-{
-    return _mm512_srai_epi32(_mm512_slli_epi32(x, 24), 24);
-}
-
-static inline vec vec_high_byte(vec x)
-{
-    return _mm512_srai_epi32(_mm512_sub_epi32(x, vec_low_byte(x)), 8);
 }
 
 static inline vec vec_load16(const int16_t *from)

@@ -82,7 +82,7 @@ static inline struct products transpose(const int32x4_t lane[4])
 }
 
 // low * low + 256 (mixed + 256 high * high): the bracket is at most UVEA_BOUND_BYTES_UPPER =
-// 258,195,456, and after its reduction the whole at most 256 * 26200 + 1,572,864 = 8,280,064.
+// 258,195,456, and after its reduction the whole at most 256 * 26300 + 1,572,864 = 8,305,664.
 static inline int32x4_t combine(struct products sums)
 {
     int32x4_t upper =
