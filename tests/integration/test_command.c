@@ -237,6 +237,18 @@ static void seeded_shares_repeat_and_say_so(void **state)
                "other\n");
 }
 
+// Whole share files, byte for byte. An independent program put the first ones together again from
+// the formulas of the format, for every pair of parties.
+static void share_files_are_these_bytes(void **state)
+{
+    (void)state;
+    expect_out("\"$UVEA\" iris gen --seed 1 --count 1 -o a; "
+               "\"$UVEA\" share split a --seed 1 --out-prefix s 2>/dev/null; sha256sum s.?.json",
+               "6ecab832ded385b6bf49418794081c73325281b0ef84a6b212736f7ab9bbc9b8  s.0.json\n"
+               "089bb43c10f43f64701b9ad7834dd65951f2001c4410966be6812054b426920b  s.1.json\n"
+               "e716b9926a3128e1c116656f64e04ca3864b4803e525883977879a8b681bebf3  s.2.json\n");
+}
+
 static void shares_of_two_splits_do_not_join(void **state)
 {
     (void)state;
@@ -504,6 +516,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(show_draws_one_record, enter, leave),
         cmocka_unit_test_setup_teardown(any_two_shares_give_the_templates_back, enter, leave),
         cmocka_unit_test_setup_teardown(seeded_shares_repeat_and_say_so, enter, leave),
+        cmocka_unit_test_setup_teardown(share_files_are_these_bytes, enter, leave),
         cmocka_unit_test_setup_teardown(shares_of_two_splits_do_not_join, enter, leave),
         cmocka_unit_test_setup_teardown(inspect_tells_no_coefficient, enter, leave),
         cmocka_unit_test_setup_teardown(dummies_join_to_the_deleted_template, enter, leave),
