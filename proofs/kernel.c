@@ -22,6 +22,19 @@ static bool splits_into_bytes(int32_t low_max, int32_t high_max)
     return true;
 }
 
+// By a mask and an arithmetic shift, as the kernels for 16-bit products do.
+static bool splits_by_shift(int32_t low_max, int32_t high_max)
+{
+    for (int32_t value = -MAX; value <= MAX; value++) {
+        int32_t low = value & 255;
+        int32_t high = value >> 8;
+        if (low + 256 * high != value || low > low_max || abs(high) > high_max) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // ---- sums of products
 
 // The largest |left * right| over all values up to the given sizes.
@@ -59,12 +72,13 @@ static uint64_t pairs_of(const struct sum *sum)
     return (2 * (uint64_t)sum->left_max + 1) * (2 * (uint64_t)sum->right_max + 1);
 }
 
-static const struct sum channel_low = {CHANNELS, MAX, UVEA_BOUND_LOW, 0, UVEA_BOUND_CHANNEL_LOW,
-                                       INT32_MAX};
+static const struct sum channel_low = {
+    CHANNELS, MAX, UVEA_BOUND_LOW_UNSIGNED, 0, UVEA_BOUND_CHANNEL_LOW, INT32_MAX};
 static const struct sum channel_high = {
     CHANNELS, MAX, UVEA_BOUND_HIGH, 0, UVEA_BOUND_CHANNEL_HIGH, UVEA_BOUND_REDUCE};
-static const struct sum inverse_low = {
-    UVEA_BOUND_PAIRS, MAX, UVEA_BOUND_LOW, UVEA_BOUND_ENDS, UVEA_BOUND_INVERSE_LOW, INT32_MAX};
+static const struct sum inverse_low = {UVEA_BOUND_PAIRS,        MAX,
+                                       UVEA_BOUND_LOW_UNSIGNED, UVEA_BOUND_ENDS,
+                                       UVEA_BOUND_INVERSE_LOW,  INT32_MAX};
 static const struct sum inverse_high = {
     UVEA_BOUND_PAIRS, MAX, UVEA_BOUND_HIGH, 0, UVEA_BOUND_INVERSE_HIGH, UVEA_BOUND_REDUCE};
 static const struct sum bytes_low = {CHANNELS, UVEA_BOUND_LOW,       UVEA_BOUND_LOW,
@@ -87,7 +101,7 @@ static void sums_of_products(void)
                  sum_is_bounded(&channel_high), pairs_of(&channel_high));
     changed = channel_high;
     changed.domain = 1 << 27;
-    claim_refuted("... with 2^27 for 2^29", sum_is_bounded(&changed));
+    claim_refuted("... with 2^27 for 2^30", sum_is_bounded(&changed));
     claim_proved("the inverse's 99 low and high products and its ends stay there as well",
                  sum_is_bounded(&inverse_low) && sum_is_bounded(&inverse_high),
                  pairs_of(&inverse_low) + pairs_of(&inverse_high));
@@ -154,7 +168,7 @@ static void float_reduction(void)
     const float reciprocal = UVEA_KERNEL_RECIPROCAL;
     const int64_t domain = UVEA_BOUND_REDUCE;
     const uint64_t cases = 2 * (uint64_t)domain + 1;
-    claim_proved("the float reduction of |x| <= 2^29 is congruent and at most 26,200 in size",
+    claim_proved("the float reduction of |x| <= 2^30 is congruent and at most 26,300 in size",
                  reduces(reciprocal, domain, UVEA_BOUND_REDUCED), cases);
     claim_refuted("... at most 26,100", reduces(reciprocal, domain, MAX));
     claim_refuted("... for 1/p off by one part in 2^20",
@@ -213,6 +227,9 @@ static void small_steps(void)
                  splits_into_bytes(UVEA_BOUND_LOW, UVEA_BOUND_HIGH), P);
     claim_refuted("... |low| <= 127", splits_into_bytes(UVEA_BOUND_LOW - 1, UVEA_BOUND_HIGH));
     claim_refuted("... |high| <= 101", splits_into_bytes(UVEA_BOUND_LOW, UVEA_BOUND_HIGH - 1));
+    claim_proved("by a mask and a shift, low + 256 high with 0 <= low <= 255 and |high| <= 102",
+                 splits_by_shift(UVEA_BOUND_LOW_UNSIGNED, UVEA_BOUND_HIGH), P);
+    claim_refuted("... low <= 254", splits_by_shift(UVEA_BOUND_LOW_UNSIGNED - 1, UVEA_BOUND_HIGH));
     claim_proved("adding or subtracting p once centres sums of two reduced values",
                  centres_up_to(2 * UVEA_BOUND_REDUCED), 4 * UVEA_BOUND_REDUCED + 1);
     claim_refuted("... of three", centres_up_to(3 * UVEA_BOUND_REDUCED));
