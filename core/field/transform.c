@@ -92,36 +92,62 @@ enum { PAIRS = 99 };
 #define WEIGHTED_SUM_OFFSET ((int64_t)UVEA_FIELD_PRIME << 21)
 _Static_assert(WEIGHTED_SUM_MAX < WEIGHTED_SUM_OFFSET, "the offset exceeds every sum");
 
-// sum_k values[k] table[k], all centred.
-static uint16_t weighted_sum(const int16_t values[PAIRS], const int16_t table[PAIRS])
+// Centred values as low + 256 high with signed bytes: sums of 99 products with a centred table then
+// stay in 32 bits (99 * 26100 * 128 < 2^29), which compilers vectorise.
+struct halves {
+    int16_t low[PAIRS];
+    int16_t high[PAIRS];
+};
+
+static void split(int16_t centred, unsigned k, struct halves *out)
 {
-    int64_t sum = 0;
+    out->low[k] = (int8_t)(uint8_t)centred;
+    out->high[k] = (int16_t)((centred - out->low[k]) / 256);
+}
+
+static int32_t dot(const int16_t bytes[PAIRS], const int16_t table[PAIRS])
+{
+    int32_t sum = 0;
     for (unsigned k = 0; k < PAIRS; k++) {
-        sum += values[k] * table[k]; // at most 26100^2 < 2^31
+        sum += bytes[k] * table[k];
     }
+    return sum;
+}
+
+// sum_k values[k] table[k], all centred.
+static uint16_t weighted_sum(const struct halves *values, const int16_t table[PAIRS])
+{
+    int64_t sum = dot(values->low, table) + 256 * (int64_t)dot(values->high, table);
     // A multiple of p that makes it non-negative.
     return uvea_field_reduce_u64((uint64_t)(sum + WEIGHTED_SUM_OFFSET));
+}
+
+// Centred, for |value| <= p.
+static int16_t centre(int32_t value)
+{
+    value -= UVEA_FIELD_PRIME & ((UVEA_FIELD_CENTRED_MAX - value) >> 31);
+    value += UVEA_FIELD_PRIME & ((value + UVEA_FIELD_CENTRED_MAX) >> 31);
+    return (int16_t)value;
 }
 
 void uvea_transform_selected_inverse(const uint16_t in[UVEA_TRANSFORM_POINTS],
                                      uint16_t out[UVEA_TRANSFORM_ROTATIONS])
 {
-    int16_t sums[PAIRS];
-    int16_t differences[PAIRS];
-    uint16_t total = uvea_field_add(in[0], in[100]);
+    struct halves sums;
+    struct halves differences;
+    int32_t total = in[0] + in[100];
     for (unsigned k = 1; k <= PAIRS; k++) {
-        uint16_t sum = uvea_field_add(in[k], in[UVEA_TRANSFORM_POINTS - k]);
-        uint16_t difference = uvea_field_sub(in[k], in[UVEA_TRANSFORM_POINTS - k]);
-        total = uvea_field_add(total, sum);
-        sums[k - 1] = uvea_field_to_centred(sum);
-        differences[k - 1] = uvea_field_to_centred(difference);
+        int16_t sum = centre(in[k] + in[UVEA_TRANSFORM_POINTS - k] - UVEA_FIELD_PRIME);
+        split(sum, k - 1, &sums);
+        split(centre(in[k] - in[UVEA_TRANSFORM_POINTS - k]), k - 1, &differences);
+        total += sum;
     }
-    out[15] = total;
+    out[15] = uvea_field_reduce_i32(total);
     for (unsigned r = 1; r <= 15; r++) {
         uint16_t ends =
             r % 2 == 0 ? uvea_field_add(in[0], in[100]) : uvea_field_sub(in[0], in[100]);
-        uint16_t even = uvea_field_add(ends, weighted_sum(sums, uvea_transform_cosine[r - 1]));
-        uint16_t odd = weighted_sum(differences, uvea_transform_sine[r - 1]);
+        uint16_t even = uvea_field_add(ends, weighted_sum(&sums, uvea_transform_cosine[r - 1]));
+        uint16_t odd = weighted_sum(&differences, uvea_transform_sine[r - 1]);
         out[15 + r] = uvea_field_add(even, odd);
         out[15 - r] = uvea_field_sub(even, odd);
     }

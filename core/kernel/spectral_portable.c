@@ -46,15 +46,21 @@ static int32_t dot(const int16_t *restrict record, const int16_t *restrict bytes
     return sum;
 }
 
-// low + 256 high mod p. Below 2^37 in size, so that 2^21 p > 2^36.6 added makes it non-negative.
+// low + 256 high mod p. Both bounds of the channel sums hold, so 2^21 p added makes the whole
+// non-negative, and less than 2^38. With factor = 2^41 / p - e, e < 1, the quotient is floor(x / p)
+// or one less: the error is below x / 2^41 + 1 < 2. x * factor < 2^38 * 2^25.4 < 2^64.
 static uint16_t combine(int32_t low, int32_t high)
 {
-    int64_t sum = low + 256 * (int64_t)high + ((int64_t)UVEA_FIELD_PRIME << 21);
-    return uvea_field_reduce_u64((uint64_t)sum);
+    const uint64_t factor = (UINT64_C(1) << 41) / UVEA_FIELD_PRIME;
+    uint64_t sum = (uint64_t)(low + 256 * (int64_t)high + ((int64_t)UVEA_FIELD_PRIME << 21));
+    uint32_t rest = (uint32_t)(sum - (sum * factor >> 41) * UVEA_FIELD_PRIME);
+    uint32_t less = rest - UVEA_FIELD_PRIME;
+    return (uint16_t)(less + (-(less >> 31) & UVEA_FIELD_PRIME));
 }
 _Static_assert(UVEA_BOUND_CHANNEL_LOW + 256 * (int64_t)UVEA_BOUND_CHANNEL_HIGH <=
                    (int64_t)UVEA_FIELD_PRIME << 21,
                "combine adds enough");
+_Static_assert((int64_t)UVEA_FIELD_PRIME << 22 < INT64_C(1) << 38, "and not too much");
 
 static void score(const struct query *query, const struct tile *record, uint16_t *scores)
 {

@@ -30,10 +30,50 @@ static void test_rotate_wrong_way(void **unused)
     assert_memory_not_equal(bad, good, sizeof(bad));
 }
 
-static void test_stale_buffer(void **unused)
+enum { RECORDS = 2, CALLS = 3 };
+
+// From the second call on, the first record of a call keeps what was there.
+static void assert_stale(const struct uvea_ring_kernel *kernel, const struct uvea_ring_query *query,
+                         const uint16_t *record)
+{
+    const uint16_t *records[RECORDS] = {record, record};
+    uint16_t scores[CALLS][RECORDS * UVEA_SCORES_PER_RECORD];
+    memset(scores, 0xA5, sizeof(scores));
+    uvea_plant_set(UVEA_PLANT_STALE_BUFFER);
+    for (size_t call = 0; call < CALLS; call++) {
+        kernel->scores(query, records, RECORDS, scores[call]);
+    }
+    uvea_plant_set(UVEA_PLANT_NONE);
+    const size_t one = sizeof(scores[0]) / RECORDS;
+    assert_memory_equal(scores[0], scores[0] + UVEA_SCORES_PER_RECORD, one);
+    for (size_t call = 1; call < CALLS; call++) {
+        for (size_t i = 0; i < UVEA_SCORES_PER_RECORD; i++) {
+            assert_int_equal(scores[call][i], 0xA5A5);
+        }
+        assert_memory_equal(scores[call] + UVEA_SCORES_PER_RECORD, scores[0], one);
+    }
+}
+
+static void assert_wrong_way(const struct uvea_ring_kernel *kernel,
+                             const struct uvea_ring_query *query, const uint16_t *record)
+{
+    const uint16_t *records[1] = {record};
+    uint16_t good[UVEA_SCORES_PER_RECORD];
+    uint16_t bad[UVEA_SCORES_PER_RECORD];
+    kernel->scores(query, records, 1, good);
+    uvea_plant_set(UVEA_PLANT_ROTATE_WRONG_WAY);
+    kernel->scores(query, records, 1, bad);
+    uvea_plant_set(UVEA_PLANT_NONE);
+    for (size_t i = 0; i < UVEA_SCORES_PER_RECORD; i++) {
+        assert_int_equal(bad[i], good[2 * (30 - i / 2) + i % 2]);
+    }
+    assert_memory_not_equal(bad, good, sizeof(bad));
+}
+
+static void test_every_kernel(void **unused)
 {
     (void)unused;
-    enum { RECORDS = 2 };
+    const struct uvea_cpu cpu = uvea_cpu_detect();
     struct uvea_ring_query *query = uvea_mem_alloc(1, sizeof(*query));
     uint16_t *record = uvea_mem_alloc(UVEA_RECORD_COEFFICIENTS, sizeof(*record));
     assert_non_null(query);
@@ -42,21 +82,11 @@ static void test_stale_buffer(void **unused)
     ring_sample_fill(&rng, query->code, RING_SAMPLE_CODE);
     ring_sample_fill(&rng, query->mask, RING_SAMPLE_MASK);
     ring_sample_fill(&rng, record, UVEA_RECORD_COEFFICIENTS);
-    const uint16_t *records[RECORDS] = {record, record};
-    uint16_t scores[3][RECORDS * UVEA_SCORES_PER_RECORD];
-    memset(scores, 0xA5, sizeof(scores));
-    uvea_plant_set(UVEA_PLANT_STALE_BUFFER);
-    for (size_t call = 0; call < 3; call++) {
-        uvea_ring_kernel_portable.scores(query, records, RECORDS, scores[call]);
-    }
-    uvea_plant_set(UVEA_PLANT_NONE);
-    const size_t one = sizeof(scores[0]) / RECORDS;
-    assert_memory_equal(scores[0], scores[0] + UVEA_SCORES_PER_RECORD, one);
-    for (size_t call = 1; call < 3; call++) {
-        for (size_t i = 0; i < UVEA_SCORES_PER_RECORD; i++) {
-            assert_int_equal(scores[call][i], 0xA5A5);
+    for (size_t i = 0; uvea_ring_kernels[i] != NULL; i++) {
+        if (uvea_ring_kernels[i]->supported(&cpu)) {
+            assert_stale(uvea_ring_kernels[i], query, record);
+            assert_wrong_way(uvea_ring_kernels[i], query, record);
         }
-        assert_memory_equal(scores[call] + UVEA_SCORES_PER_RECORD, scores[0], one);
     }
     uvea_mem_free(record);
     uvea_mem_free(query);
@@ -66,7 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rotate_wrong_way),
-        cmocka_unit_test(test_stale_buffer),
+        cmocka_unit_test(test_every_kernel),
     };
     return cmocka_run_group_tests_name("kernel_alarm", tests, NULL, NULL);
 }
