@@ -140,6 +140,7 @@ static enum uvea_error take_turn(struct uvea_client *client, struct turn *turn, 
                               uvea_error_text(error));
     }
     UVEA_TRY(read_answers(client, turn, streams));
+    UVEA_TRY(uvea_answers_add(client->all_answers, client->answers));
     UVEA_TRY(judge(client, turn, plan));
     uvea_sim_progress(client->rt);
     return UVEA_OK;

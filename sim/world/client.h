@@ -8,6 +8,7 @@
 #include "core/rt/rt.h"
 #include "core/service/request.h"
 #include "oracle/decide.h"
+#include "sim/world/answers.h"
 #include "sim/world/intake.h"
 #include "sim/world/judge.h"
 #include "sim/world/population.h"
@@ -23,6 +24,7 @@ struct uvea_client {
     struct uvea_oracle_model *model;
     const char *addresses[UVEA_PARTY_COUNT];
     struct uvea_response *const *answers; // UVEA_PARTY_COUNT, as the parties gave them
+    struct uvea_answers *all_answers;     // takes in the answers to each request
     uvea_world_progress_fn *progress;
     void *progress_arg;
     // found

@@ -5,6 +5,7 @@
 #include "core/service/party.h"
 #include "oracle/decide.h"
 #include "sim/runtime/sim.h"
+#include "sim/world/answers.h"
 #include "sim/world/client.h"
 #include "sim/world/intake.h"
 #include "sim/world/judge.h"
@@ -45,6 +46,7 @@ struct world {
     struct uvea_oracle_model model;
     struct party parties[UVEA_PARTY_COUNT];
     struct uvea_response *answers[UVEA_PARTY_COUNT];
+    struct uvea_answers all_answers;
     struct uvea_client client;
 };
 
@@ -209,6 +211,7 @@ static enum uvea_error start(struct world *world)
         .population = &world->population,
         .model = &world->model,
         .answers = world->answers,
+        .all_answers = &world->all_answers,
         .progress = world->options->progress,
         .progress_arg = world->options->progress_arg,
     };
@@ -328,6 +331,7 @@ static enum uvea_error conclude(struct world *world, const struct uvea_sim_outco
                                 struct uvea_world_result *result)
 {
     collect(world, outcome, result);
+    UVEA_TRY(uvea_answers_hash(&world->all_answers, result->answers_hash));
     judge_ends(world, outcome, result);
     if (result->verdict == UVEA_VERDICT_PASS) {
         judge_leaks(outcome, result);
@@ -347,6 +351,7 @@ static void world_deinit(struct world *world)
         uvea_response_free(world->answers[party]);
         uvea_resident_deinit(&world->parties[party].resident);
     }
+    uvea_answers_deinit(&world->all_answers);
     uvea_oracle_model_deinit(&world->model);
     uvea_population_deinit(&world->population);
     uvea_mem_free(world);
@@ -378,6 +383,7 @@ enum uvea_error uvea_world_run(const struct uvea_scenario *scenario,
     enum uvea_error error;
     struct uvea_sim_outcome outcome;
     init_model(world);
+    UVEA_TRY_CLEANUP(uvea_answers_init(&world->all_answers));
     UVEA_TRY_CLEANUP(uvea_population_init(&world->population, scenario, context));
     UVEA_TRY_CLEANUP(open_sim(world, context));
     UVEA_TRY_CLEANUP(init_parties(world, context));

@@ -56,8 +56,10 @@ struct uvea_world_result {
     uint64_t events;
     uint64_t comparisons; // per party
     uint64_t bytes_sent[UVEA_PARTY_COUNT];
-    uint8_t hash[UVEA_SIM_HASH_BYTES];
-    struct uvea_sim_difference difference; // with options.compare
+    uint8_t hash[UVEA_SIM_HASH_BYTES];         // of every event
+    uint8_t answers_hash[UVEA_SIM_HASH_BYTES]; // of the answers and of the candidates opened for
+                                               // them, the same for every path of the scan
+    struct uvea_sim_difference difference;     // with options.compare
 };
 
 // Finds what is wrong with a scenario before it is run: that it has no requests, or cannot be

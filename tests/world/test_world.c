@@ -221,6 +221,44 @@ static void test_one_seed_one_hash(void **state)
     uvea_sim_record_list_deinit(&first);
 }
 
+// The hash of the answers is one for both paths and any timing, and another when an answer, or only
+// a candidate, is another.
+static void test_one_hash_of_answers(void **state)
+{
+    (void)state;
+    static const char *const same[] = {
+        "scan: ring\n",
+        "scan: ntt\n",
+        "scan: ntt\nfield_predicate: valid-range\n",
+        "network: {latency_us: 7000}\n",
+        "chunk_records: 2\n",
+    };
+    static const char *const requests[] = {
+        "requests: [{kind: new}, {kind: duplicate, of: 2}]\n",
+        "requests: [{kind: new}, {kind: duplicate, of: 3}]\n",
+        // No match either way, with and without a candidate.
+        "requests: [{kind: threshold, of: 2, threshold: anonymous, place: at}]\n",
+        "requests: [{kind: threshold, of: 2, threshold: anonymous, place: above}]\n",
+    };
+    struct uvea_world_result first[UVEA_COUNT_OF(requests)];
+    for (size_t r = 0; r < UVEA_COUNT_OF(requests); r++) {
+        for (size_t i = 0; i < UVEA_COUNT_OF(same); i++) {
+            char text[300];
+            (void)snprintf(text, sizeof(text), SMALL "database: {records: 5}\n%s%s", same[i],
+                           requests[r]);
+            struct uvea_world_result result = run(text);
+            assert_int_equal(result.verdict, UVEA_VERDICT_PASS);
+            first[r] = i == 0 ? result : first[r];
+            assert_memory_equal(result.answers_hash, first[r].answers_hash,
+                                sizeof(result.answers_hash));
+        }
+        for (size_t other = 0; other < r; other++) {
+            assert_memory_not_equal(first[r].answers_hash, first[other].answers_hash,
+                                    sizeof(first[r].answers_hash));
+        }
+    }
+}
+
 // Two databases of other people, all else equal: whoever sees sizes, order and times of all
 // messages sees the same. (Only the answers are equal too: nobody matches.)
 static void test_shape_does_not_depend_on_templates(void **state)
@@ -275,6 +313,7 @@ int main(void)
         cmocka_unit_test(test_long_stall_stops_the_parties),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_one_seed_one_hash),
+        cmocka_unit_test(test_one_hash_of_answers),
         cmocka_unit_test(test_shape_does_not_depend_on_templates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
