@@ -28,6 +28,7 @@ struct uvea_cmd {
 };
 
 extern const struct uvea_cmd uvea_cmd_run;
+extern const struct uvea_cmd uvea_cmd_gate;
 extern const struct uvea_cmd uvea_cmd_iris;
 extern const struct uvea_cmd uvea_cmd_share;
 extern const struct uvea_cmd uvea_cmd_bench;

@@ -1,10 +1,9 @@
 #include "sim/cmd/run.h"
 
-#include "core/base/check.h"
-#include "core/base/plant.h"
 #include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/file.h"
+#include "sim/cmd/plant.h"
 
 #include <errno.h>
 #include <openssl/evp.h>
@@ -58,37 +57,6 @@ static enum uvea_error parse_arguments(int argc, char **argv, struct uvea_run_ar
                              context));
     return check_arguments(arguments, seeds, context);
 }
-
-#ifdef UVEA_ALARM
-static const char *const plant_names[] = {
-#define PLANT_NAME(id, text, what) text,
-    UVEA_PLANTS(PLANT_NAME)
-#undef PLANT_NAME
-};
-
-static int list_plants(void)
-{
-    for (size_t plant = 0; plant < UVEA_COUNT_OF(plant_names); plant++) {
-        (void)puts(plant_names[plant]);
-    }
-    return UVEA_EXIT_PASS;
-}
-
-static enum uvea_error set_plant(const char *name, struct uvea_error_context *context)
-{
-    if (name == NULL) {
-        return UVEA_OK;
-    }
-    for (size_t plant = 0; plant < UVEA_COUNT_OF(plant_names); plant++) {
-        if (strcmp(name, plant_names[plant]) == 0) {
-            uvea_plant_set((enum uvea_plant)plant);
-            return UVEA_OK;
-        }
-    }
-    return uvea_error_set(context, UVEA_ERR_USAGE, "no planted fault '%s'; --plants lists them",
-                          name);
-}
-#endif
 
 // ---- many seeds
 
@@ -243,13 +211,13 @@ static int run_command(int argc, char **argv)
     struct tally tally = {.seeds = 0};
 #ifdef UVEA_ALARM
     if (argc == 1 && strcmp(argv[0], "--plants") == 0) {
-        return list_plants();
+        return uvea_cmd_list_plants();
     }
 #endif
     enum uvea_error error = parse_arguments(argc, argv, &arguments, &context);
 #ifdef UVEA_ALARM
     if (error == UVEA_OK) {
-        error = set_plant(arguments.plant, &context);
+        error = uvea_cmd_set_plant(arguments.plant, &context);
     }
 #endif
     if (error == UVEA_OK) {
