@@ -36,23 +36,30 @@ static void query_put(void *query, const struct uvea_spectrum *spectrum)
     }
 }
 
-// At most 96 * 26100 * 128 = 320,716,800 in size.
-static int32_t dot(const int16_t *restrict record, const int16_t *restrict bytes)
+struct sums {
+    int32_t low;  // at most 96 * 26100 * 128 = 320,716,800
+    int32_t high; // at most 96 * 26100 * 102 = 255,571,200
+};
+
+static struct sums dot(const int16_t *restrict record, const int16_t *restrict low,
+                       const int16_t *restrict high)
 {
-    int32_t sum = 0;
+    struct sums sums = {0};
     for (size_t c = 0; c < CHANNELS; c++) {
-        sum += (int32_t)record[c] * bytes[c];
+        sums.low += record[c] * low[c];
+        sums.high += record[c] * high[c];
     }
-    return sum;
+    return sums;
 }
 
 // low + 256 high mod p. Both bounds of the channel sums hold, so 2^21 p added makes the whole
 // non-negative, and less than 2^38. With factor = 2^41 / p - e, e < 1, the quotient is floor(x / p)
 // or one less: the error is below x / 2^41 + 1 < 2. x * factor < 2^38 * 2^25.4 < 2^64.
-static uint16_t combine(int32_t low, int32_t high)
+static uint16_t combine(struct sums sums)
 {
     const uint64_t factor = (UINT64_C(1) << 41) / UVEA_FIELD_PRIME;
-    uint64_t sum = (uint64_t)(low + 256 * (int64_t)high + ((int64_t)UVEA_FIELD_PRIME << 21));
+    uint64_t sum =
+        (uint64_t)(sums.low + 256 * (int64_t)sums.high + ((int64_t)UVEA_FIELD_PRIME << 21));
     uint32_t rest = (uint32_t)(sum - (sum * factor >> 41) * UVEA_FIELD_PRIME);
     uint32_t less = rest - UVEA_FIELD_PRIME;
     return (uint16_t)(less + (-(less >> 31) & UVEA_FIELD_PRIME));
@@ -66,9 +73,8 @@ static void score(const struct query *query, const struct tile *record, uint16_t
 {
     uint16_t spectrum[POINTS];
     for (size_t k = 0; k < POINTS; k++) {
-        const int16_t *values = record->values + CHANNELS * k;
-        spectrum[k] = combine(dot(values, query->low + CHANNELS * k),
-                              dot(values, query->high + CHANNELS * k));
+        size_t at = CHANNELS * k;
+        spectrum[k] = combine(dot(record->values + at, query->low + at, query->high + at));
     }
     uvea_transform_selected_inverse(spectrum, scores);
     uvea_mem_wipe(spectrum, sizeof(spectrum));
