@@ -118,11 +118,14 @@ static enum uvea_error choose_kernels(const struct uvea_scenario *scenario, unsi
         search->spectral_kernel = uvea_spectral_kernel_best(&cpu);
         return UVEA_OK;
     }
-    search->kernel = uvea_ring_kernel_named(name, &cpu);
     search->spectral_kernel = uvea_spectral_kernel_named(name, &cpu);
-    if (search->kernel == NULL || search->spectral_kernel == NULL) {
+    if (search->spectral_kernel == NULL) {
         return uvea_error_set(context, UVEA_ERR_NOT_FOUND,
                               "kernels.p%u: this processor has no kernels '%s'", index, name);
+    }
+    search->kernel = uvea_ring_kernel_named(name, &cpu);
+    if (search->kernel == NULL) { // neon-i8mm has no counterpart in the ring
+        search->kernel = uvea_ring_kernel_best(&cpu);
     }
     return UVEA_OK;
 }
