@@ -247,7 +247,9 @@ const struct uvea_cmd uvea_cmd_run = {
         "  --twice          run again, in the same process and in another: one hash must come out\n"
         "  --set KEY=VALUE  override an option, for example --set network.latency_us=20000\n"
         "  --trace FILE     write every event as one line of JSON\n"
-        "  --json           print one JSON object per run instead of text\n"
+        "  --json           print one JSON object per run instead of text; its answers_hash "
+        "covers\n"
+        "                   all answers and opened candidates, and nothing of how they came about\n"
 #ifdef UVEA_ALARM
         "  --plant NAME     switch a planted fault on; `uvea run --plants` lists them\n"
 #endif

@@ -167,11 +167,14 @@ enum uvea_error uvea_run_print_json(const struct uvea_run_arguments *arguments,
                                     const struct uvea_world_result *result)
 {
     char hash[33];
+    char answers[33];
     char seed_text[32];
     hash_text(result->hash, hash);
+    hash_text(result->answers_hash, answers);
     (void)snprintf(seed_text, sizeof(seed_text), "%" PRIu64, seed);
     json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o}",
+        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:s, "
+        "s:o}",
         "scenario", arguments->file, "build", UVEA_BUILD_ID, "seed", seed_text, "verdict",
         uvea_verdict_text(result->verdict), "reason", result->reason, "requests",
         (json_int_t)result->requests, "responses", (json_int_t)result->responses, "disagreements",
@@ -179,7 +182,7 @@ enum uvea_error uvea_run_print_json(const struct uvea_run_arguments *arguments,
         (json_int_t)result->records, "sim_ms", (json_int_t)(result->sim_ns / 1000000), "steps",
         (json_int_t)result->steps, "events", (json_int_t)result->events, "comparisons",
         (json_int_t)result->comparisons, "bytes_sent", json_bytes_sent(result), "hash", hash,
-        "options", json_options(scenario));
+        "answers_hash", answers, "options", json_options(scenario));
     int status = object == NULL ? -1 : json_dumpf(object, stdout, JSON_COMPACT);
     json_decref(object);
     if (status != 0) {

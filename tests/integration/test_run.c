@@ -28,6 +28,12 @@ static void a_pass_says_so(void **state)
                                    "mismatches=0 records=5 sim_ms="));
     r = shell("\"$UVEA\" run s.yaml --json | wc -l");
     assert_string_equal(r->out, "1\n");
+    // The paths of the scan give other runs and the same answers.
+    r = shell("for path in ring ntt; do \"$UVEA\" run s.yaml --set scan=$path --json | "
+              "grep -o '\"hash\":\"[0-9a-f]*\"'; done | sort -u | wc -l; "
+              "for path in ring ntt; do \"$UVEA\" run s.yaml --set scan=$path --json | "
+              "grep -o '\"answers_hash\":\"[0-9a-f]*\"'; done | sort -u | wc -l");
+    assert_string_equal(r->out, "2\n1\n");
     r = shell("\"$UVEA\" run s.yaml --seeds 3..5 | grep -c '^seed [345]: pass'");
     assert_string_equal(r->out, "3\n");
     r = shell("\"$UVEA\" run s.yaml --trace t.json | tail -1; tail -1 t.json | grep -c '\"kind\"'");
