@@ -25,4 +25,9 @@ struct uvea_bench_arguments {
 UVEA_MUST_USE enum uvea_error uvea_bench_kernel(const struct uvea_bench_arguments *arguments,
                                                 struct uvea_error_context *context);
 
+// Processor seconds that the private conversion of one eye takes one party: three parties take
+// turns on one thread, 16 eyes at once, messages cost nothing.
+UVEA_MUST_USE enum uvea_error uvea_bench_conversion(double *seconds,
+                                                    struct uvea_error_context *context);
+
 #endif

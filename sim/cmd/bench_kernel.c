@@ -334,8 +334,19 @@ static void time_preparation(struct run *run, struct preparation *room, const ch
     (void)printf("%14.1f us  %s\n", 1e6 * median(&seconds), what);
 }
 
+static enum uvea_error time_conversion(struct uvea_error_context *context)
+{
+    struct samples seconds;
+    for (size_t i = 0; i < REPETITIONS; i++) {
+        UVEA_TRY(uvea_bench_conversion(&seconds.at[i], context));
+    }
+    (void)printf("%14.1f us  private conversion of one eye, for one of three parties\n",
+                 1e6 * median(&seconds));
+    return UVEA_OK;
+}
+
 // With the forms of the best kernel, which was measured last.
-static enum uvea_error measure_preparation(struct run *run)
+static enum uvea_error measure_preparation(struct run *run, struct uvea_error_context *context)
 {
     struct preparation *room = uvea_mem_alloc(1, sizeof(*room));
     if (room == NULL) {
@@ -350,7 +361,7 @@ static enum uvea_error measure_preparation(struct run *run)
     time_preparation(run, room, "spectral query", prepare_query);
     time_preparation(run, room, "spectral record", prepare_record);
     uvea_mem_free(room);
-    return UVEA_OK;
+    return time_conversion(context);
 }
 
 // ---- memory
@@ -431,7 +442,7 @@ enum uvea_error uvea_bench_kernel(const struct uvea_bench_arguments *arguments,
     }
     error = measure_kernels(&run, context);
     if (error == UVEA_OK) {
-        error = measure_preparation(&run);
+        error = measure_preparation(&run, context);
     }
 cleanup:
     release(&run);
