@@ -6,9 +6,9 @@
 static void only_the_fault_that_was_set_is_active(void **state)
 {
     (void)state;
-    for (int set = UVEA_PLANT_NONE; set <= UVEA_PLANT_STALE_BUFFER; set++) {
+    for (int set = UVEA_PLANT_NONE; set <= UVEA_PLANT_UNSTEADY; set++) {
         uvea_plant_set((enum uvea_plant)set);
-        for (int asked = UVEA_PLANT_NONE; asked <= UVEA_PLANT_STALE_BUFFER; asked++) {
+        for (int asked = UVEA_PLANT_NONE; asked <= UVEA_PLANT_UNSTEADY; asked++) {
             assert_int_equal(uvea_plant_active((enum uvea_plant)asked), asked == set);
         }
     }
@@ -18,7 +18,7 @@ static void only_the_fault_that_was_set_is_active(void **state)
 static void no_fault_is_ever_active(void **state)
 {
     (void)state;
-    for (int asked = UVEA_PLANT_NONE; asked <= UVEA_PLANT_STALE_BUFFER; asked++) {
+    for (int asked = UVEA_PLANT_NONE; asked <= UVEA_PLANT_UNSTEADY; asked++) {
         assert_false(uvea_plant_active((enum uvea_plant)asked));
     }
 }

@@ -30,30 +30,6 @@ static void test_rotate_wrong_way(void **unused)
     assert_memory_not_equal(bad, good, sizeof(bad));
 }
 
-enum { RECORDS = 2, CALLS = 3 };
-
-// From the second call on, the first record of a call keeps what was there.
-static void assert_stale(const struct uvea_ring_kernel *kernel, const struct uvea_ring_query *query,
-                         const uint16_t *record)
-{
-    const uint16_t *records[RECORDS] = {record, record};
-    uint16_t scores[CALLS][RECORDS * UVEA_SCORES_PER_RECORD];
-    memset(scores, 0xA5, sizeof(scores));
-    uvea_plant_set(UVEA_PLANT_STALE_BUFFER);
-    for (size_t call = 0; call < CALLS; call++) {
-        kernel->scores(query, records, RECORDS, scores[call]);
-    }
-    uvea_plant_set(UVEA_PLANT_NONE);
-    const size_t one = sizeof(scores[0]) / RECORDS;
-    assert_memory_equal(scores[0], scores[0] + UVEA_SCORES_PER_RECORD, one);
-    for (size_t call = 1; call < CALLS; call++) {
-        for (size_t i = 0; i < UVEA_SCORES_PER_RECORD; i++) {
-            assert_int_equal(scores[call][i], 0xA5A5);
-        }
-        assert_memory_equal(scores[call] + UVEA_SCORES_PER_RECORD, scores[0], one);
-    }
-}
-
 static void assert_wrong_way(const struct uvea_ring_kernel *kernel,
                              const struct uvea_ring_query *query, const uint16_t *record)
 {
@@ -84,7 +60,6 @@ static void test_every_kernel(void **unused)
     ring_sample_fill(&rng, record, UVEA_RECORD_COEFFICIENTS);
     for (size_t i = 0; uvea_ring_kernels[i] != NULL; i++) {
         if (uvea_ring_kernels[i]->supported(&cpu)) {
-            assert_stale(uvea_ring_kernels[i], query, record);
             assert_wrong_way(uvea_ring_kernels[i], query, record);
         }
     }
