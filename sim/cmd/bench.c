@@ -4,6 +4,15 @@
 #include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
 
+#include <time.h>
+
+double uvea_bench_now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static const char usage[] =
     "usage: uvea bench kernel [--records N] [--queries Q] [--threads T]\n"
     "           every score kernel this processor can run, over N resident records (default\n"

@@ -20,6 +20,10 @@ struct uvea_bench_arguments {
     size_t threads;
 };
 
+// The calling thread's processor time in seconds: wall time on an idle machine, and still fair on a
+// busy one.
+double uvea_bench_now_s(void);
+
 // Measures every kernel the processor supports and prints a table to standard output. MEMORY when
 // the records do not fit, IO when no thread could be started.
 UVEA_MUST_USE enum uvea_error uvea_bench_kernel(const struct uvea_bench_arguments *arguments,

@@ -4,7 +4,6 @@
 #include "sim/gate/trio.h"
 
 #include <stdint.h>
-#include <time.h>
 
 enum {
     EYES = 16,
@@ -37,13 +36,6 @@ static void fill(struct room *room)
     }
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 enum uvea_error uvea_bench_conversion(double *seconds, struct uvea_error_context *context)
 {
     struct room *room = uvea_mem_alloc(1, sizeof(*room));
@@ -57,9 +49,9 @@ enum uvea_error uvea_bench_conversion(double *seconds, struct uvea_error_context
         .fn = convert,
         .arg = room,
     };
-    double start = now_s();
+    double start = uvea_bench_now_s();
     enum uvea_error error = uvea_gate_trio_run(&trio, NULL, context);
-    *seconds = (now_s() - start) / (EYES * UVEA_PARTY_COUNT);
+    *seconds = (uvea_bench_now_s() - start) / (EYES * UVEA_PARTY_COUNT);
     uvea_mem_free(room);
     return error;
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     REPETITIONS = 7,     // medians are of these
@@ -42,15 +41,6 @@ struct worker {
     uint64_t checksum; // keeps what is read from being optimised away
     double seconds;
 };
-
-// The thread's processor time: the same as wall time on an idle machine, and still fair on a busy
-// one.
-static double now_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void fill_random(uint64_t seed, uint16_t *out, size_t count)
 {
@@ -137,9 +127,9 @@ static void score_shares(struct worker *worker)
 static void *run_worker(void *argument)
 {
     struct worker *worker = argument;
-    double start = now_s();
+    double start = uvea_bench_now_s();
     worker->work(worker);
-    worker->seconds = now_s() - start;
+    worker->seconds = uvea_bench_now_s() - start;
     return NULL;
 }
 
@@ -325,11 +315,11 @@ static void time_preparation(struct run *run, struct preparation *room, const ch
     enum { TIMES = 8 };
     struct samples seconds;
     for (size_t i = 0; i < REPETITIONS; i++) {
-        double start = now_s();
+        double start = uvea_bench_now_s();
         for (size_t j = 0; j < TIMES; j++) {
             prepare(run, room);
         }
-        seconds.at[i] = (now_s() - start) / TIMES;
+        seconds.at[i] = (uvea_bench_now_s() - start) / TIMES;
     }
     (void)printf("%14.1f us  %s\n", 1e6 * median(&seconds), what);
 }

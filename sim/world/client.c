@@ -23,26 +23,11 @@ struct turn {
     char signup_id[SIGNUP_ID_BYTES];
 };
 
-static uint16_t draw_u16(void *arg)
-{
-    return (uint16_t)uvea_sim_random_next_u64(arg);
-}
-
-static void split_query(struct turn *turn)
-{
-    for (unsigned eye = 0; eye < UVEA_EYE_COUNT; eye++) {
-        uvea_iris_split(&turn->query.eye[eye], draw_u16, &turn->randomness, turn->split);
-        for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-            turn->uploads[party].eye[eye] = turn->split[party];
-        }
-    }
-}
-
 static enum uvea_error send_request(struct uvea_client *client, struct turn *turn,
                                     const struct uvea_request_plan *plan,
                                     struct uvea_stream *const streams[UVEA_PARTY_COUNT])
 {
-    split_query(turn);
+    uvea_population_split(&turn->query, &turn->randomness, turn->split, turn->uploads);
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         uvea_buf_clear(&turn->shares);
         uvea_buf_clear(&turn->frame);

@@ -185,6 +185,23 @@ enum uvea_error uvea_population_record(struct uvea_population *population, size_
     return UVEA_OK;
 }
 
+static uint16_t draw_u16(void *random)
+{
+    return (uint16_t)uvea_sim_random_next_u64(random);
+}
+
+void uvea_population_split(const struct uvea_template_pair *pair, struct uvea_sim_random *random,
+                           struct uvea_iris_share scratch[UVEA_PARTY_COUNT],
+                           struct uvea_iris_upload uploads[UVEA_PARTY_COUNT])
+{
+    for (unsigned eye = 0; eye < UVEA_EYE_COUNT; eye++) {
+        uvea_iris_split(&pair->eye[eye], draw_u16, random, scratch);
+        for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+            uploads[party].eye[eye] = scratch[party];
+        }
+    }
+}
+
 // ---- before a run
 
 static bool needs_target(enum uvea_request_plan_kind kind)

@@ -4,6 +4,7 @@
 #define UVEA_SIM_WORLD_POPULATION_H
 
 #include "core/base/error.h"
+#include "core/iris/share.h"
 #include "core/iris/template.h"
 #include "oracle/decide.h"
 #include "sim/runtime/random.h"
@@ -46,6 +47,12 @@ UVEA_MUST_USE enum uvea_error uvea_population_query(struct uvea_population *popu
                                                     const struct uvea_oracle_model *model,
                                                     struct uvea_template_pair *out,
                                                     struct uvea_error_context *context);
+
+// Shares both eyes out to the three parties, with coefficients drawn from random. scratch is room
+// for one eye's shares.
+void uvea_population_split(const struct uvea_template_pair *pair, struct uvea_sim_random *random,
+                           struct uvea_iris_share scratch[UVEA_PARTY_COUNT],
+                           struct uvea_iris_upload uploads[UVEA_PARTY_COUNT]);
 
 // The oracle has its own type for the same bits.
 void uvea_population_to_oracle(const struct uvea_template_pair *in, struct uvea_oracle_pair *out);

@@ -126,24 +126,14 @@ struct enrolment {
     struct uvea_sim_random randomness; // stream "shares/database"
 };
 
-static uint16_t draw_u16(void *arg)
-{
-    return (uint16_t)uvea_sim_random_next_u64(arg);
-}
-
 static enum uvea_error enrol_one(struct world *world, struct enrolment *enrolment, size_t index,
                                  struct uvea_error_context *context)
 {
     UVEA_TRY(uvea_population_record(&world->population, index, &enrolment->pair, context));
     uvea_population_to_oracle(&enrolment->pair, &enrolment->oracle_pair);
     UVEA_TRY(uvea_oracle_model_insert(&world->model, &enrolment->oracle_pair, NULL));
-    for (unsigned eye = 0; eye < UVEA_EYE_COUNT; eye++) {
-        uvea_iris_split(&enrolment->pair.eye[eye], draw_u16, &enrolment->randomness,
-                        enrolment->split);
-        for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-            enrolment->uploads[party].eye[eye] = enrolment->split[party];
-        }
-    }
+    uvea_population_split(&enrolment->pair, &enrolment->randomness, enrolment->split,
+                          enrolment->uploads);
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         uint32_t at;
         UVEA_TRY(
