@@ -427,6 +427,7 @@ static void failing_output_is_noticed(void **state)
 {
     (void)state;
     expect_ok("\"$UVEA\" iris gen --count 50 -o a");
+    expect_ok("echo '{database: {records: 2}, requests: [{kind: new}]}' >s.yaml");
     static const char *const lines[] = {
         "\"$UVEA\" iris gen --count 50 >/dev/full",
         "\"$UVEA\" iris gen --count 50 -o /dev/full",
@@ -436,8 +437,7 @@ static void failing_output_is_noticed(void **state)
         "\"$UVEA\" share dummy --party 1 >/dev/full",
         "\"$UVEA\" help >/dev/full",
         "\"$UVEA\" version >/dev/full",
-        "echo '{database: {records: 2}, requests: [{kind: new}]}' >s.yaml; \"$UVEA\" run s.yaml "
-        ">/dev/full",
+        "\"$UVEA\" run s.yaml >/dev/full",
         "\"$UVEA\" run s.yaml --trace /dev/full",
     };
     for (size_t i = 0; i < UVEA_COUNT_OF(lines); i++) {
