@@ -135,3 +135,62 @@ void uvea_rt_stream_close(struct uvea_rt *rt, struct uvea_stream *stream)
         rt->ops->stream_close(rt, stream);
     }
 }
+
+enum uvea_error uvea_rt_lock_open(struct uvea_rt *rt, struct uvea_lock **lock)
+{
+    return rt->ops->lock_open(rt, lock);
+}
+
+void uvea_rt_lock_take(struct uvea_rt *rt, struct uvea_lock *lock)
+{
+    rt->ops->lock_take(rt, lock);
+}
+
+void uvea_rt_lock_release(struct uvea_rt *rt, struct uvea_lock *lock)
+{
+    rt->ops->lock_release(rt, lock);
+}
+
+void uvea_rt_lock_close(struct uvea_rt *rt, struct uvea_lock *lock)
+{
+    if (lock != NULL) {
+        rt->ops->lock_close(rt, lock);
+    }
+}
+
+uint64_t uvea_rt_wall_ns(struct uvea_rt *rt)
+{
+    return rt->ops->wall_ns(rt);
+}
+
+enum uvea_error uvea_rt_point(struct uvea_rt *rt, enum uvea_point point)
+{
+    return rt->ops->point(rt, point);
+}
+
+enum uvea_error uvea_rt_http_serve(struct uvea_rt *rt, const char *address,
+                                   uvea_http_handler_fn *handler, void *arg,
+                                   struct uvea_http_server **server)
+{
+    return rt->ops->http_serve(rt, address, handler, arg, server);
+}
+
+void uvea_rt_http_close(struct uvea_rt *rt, struct uvea_http_server *server)
+{
+    if (server != NULL) {
+        rt->ops->http_close(rt, server);
+    }
+}
+
+enum uvea_error uvea_rt_http_call(struct uvea_rt *rt, const char *address,
+                                  const struct uvea_http_request *request,
+                                  struct uvea_http_response *response, uint64_t deadline_ns)
+{
+    return rt->ops->http_call(rt, address, request, response, deadline_ns);
+}
+
+void uvea_http_response_deinit(struct uvea_http_response *response)
+{
+    uvea_buf_deinit(&response->body);
+    *response = (struct uvea_http_response){0};
+}

@@ -10,7 +10,9 @@
 #ifndef UVEA_CORE_RT_RT_H
 #define UVEA_CORE_RT_RT_H
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/rt/point.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,8 +26,33 @@ struct uvea_task;
 struct uvea_channel;
 struct uvea_listener;
 struct uvea_stream;
+struct uvea_http_server;
+struct uvea_lock;
 
 typedef void uvea_task_fn(void *arg);
+
+// ---- HTTP messages, whole
+
+// method and target (path, and query behind '?') end with NUL.
+struct uvea_http_request {
+    const char *method; // "GET", "POST", "PUT"
+    const char *target;
+    const uint8_t *body;
+    size_t body_bytes; // at most UVEA_HTTP_BODY_BYTES_MAX
+};
+
+// All zero is an empty answer. The body is owned.
+struct uvea_http_response {
+    unsigned status; // 100..599
+    struct uvea_buf body;
+};
+
+enum { UVEA_HTTP_BODY_BYTES_MAX = 64 << 20 };
+
+// Fills response (all zero before). Several may run at once, on threads of the runtime's own; it
+// must not wait for anything but a lock or the store.
+typedef void uvea_http_handler_fn(void *arg, const struct uvea_http_request *request,
+                                  struct uvea_http_response *response);
 
 // What a computation is charged for: the simulator turns units into virtual time by a table.
 enum uvea_charge {
@@ -41,7 +68,9 @@ enum uvea_charge {
 struct uvea_rt_ops {
     uint64_t (*now_ns)(struct uvea_rt *rt);
     enum uvea_error (*sleep_until)(struct uvea_rt *rt, uint64_t deadline_ns);
+    uint64_t (*wall_ns)(struct uvea_rt *rt);
     void (*charge)(struct uvea_rt *rt, enum uvea_charge what, uint64_t units);
+    enum uvea_error (*point)(struct uvea_rt *rt, enum uvea_point point);
     enum uvea_error (*entropy)(struct uvea_rt *rt, uint8_t *out, size_t bytes);
 
     enum uvea_error (*spawn)(struct uvea_rt *rt, const char *name, uvea_task_fn *fn, void *arg,
@@ -57,6 +86,11 @@ struct uvea_rt_ops {
     void (*channel_shut)(struct uvea_rt *rt, struct uvea_channel *channel);
     void (*channel_close)(struct uvea_rt *rt, struct uvea_channel *channel);
 
+    enum uvea_error (*lock_open)(struct uvea_rt *rt, struct uvea_lock **lock);
+    void (*lock_take)(struct uvea_rt *rt, struct uvea_lock *lock);
+    void (*lock_release)(struct uvea_rt *rt, struct uvea_lock *lock);
+    void (*lock_close)(struct uvea_rt *rt, struct uvea_lock *lock);
+
     enum uvea_error (*listen)(struct uvea_rt *rt, const char *address,
                               struct uvea_listener **listener);
     enum uvea_error (*accept)(struct uvea_rt *rt, struct uvea_listener *listener,
@@ -71,6 +105,14 @@ struct uvea_rt_ops {
                                     const uint8_t *bytes, size_t len, uint64_t deadline_ns);
     void (*stream_shut)(struct uvea_rt *rt, struct uvea_stream *stream);
     void (*stream_close)(struct uvea_rt *rt, struct uvea_stream *stream);
+
+    enum uvea_error (*http_serve)(struct uvea_rt *rt, const char *address,
+                                  uvea_http_handler_fn *handler, void *arg,
+                                  struct uvea_http_server **server);
+    void (*http_close)(struct uvea_rt *rt, struct uvea_http_server *server);
+    enum uvea_error (*http_call)(struct uvea_rt *rt, const char *address,
+                                 const struct uvea_http_request *request,
+                                 struct uvea_http_response *response, uint64_t deadline_ns);
 };
 
 struct uvea_rt {
@@ -83,6 +125,14 @@ uint64_t uvea_rt_now_ns(struct uvea_rt *rt);
 
 // now + delay, saturating at UVEA_NEVER.
 uint64_t uvea_rt_deadline_ns(struct uvea_rt *rt, uint64_t delay_ns);
+
+// Wall-clock time, nanoseconds since 1970-01-01 UTC. It may step either way; use it for nothing but
+// time stamps that people read.
+uint64_t uvea_rt_wall_ns(struct uvea_rt *rt);
+
+// Says that the program has come to a named point. Counts it as reached; the simulator may end the
+// process here (CLOSED, as every later call then gives). OK in every other case.
+UVEA_MUST_USE enum uvea_error uvea_rt_point(struct uvea_rt *rt, enum uvea_point point);
 
 // (blocks) UVEA_ERR_CLOSED when the party is being stopped.
 UVEA_MUST_USE enum uvea_error uvea_rt_sleep_ns(struct uvea_rt *rt, uint64_t delay_ns);
@@ -117,6 +167,15 @@ void uvea_rt_channel_shut(struct uvea_rt *rt, struct uvea_channel *channel);
 // Releases the memory. Nobody may be waiting. NULL is allowed.
 void uvea_rt_channel_close(struct uvea_rt *rt, struct uvea_channel *channel);
 
+// ---- locks: for what handlers on other threads share with a party's tasks. Held for short pieces of
+// code that call nothing that blocks, by one holder at a time, which does not take it again.
+
+UVEA_MUST_USE enum uvea_error uvea_rt_lock_open(struct uvea_rt *rt, struct uvea_lock **lock);
+void uvea_rt_lock_take(struct uvea_rt *rt, struct uvea_lock *lock);
+void uvea_rt_lock_release(struct uvea_rt *rt, struct uvea_lock *lock);
+// Nobody holds it. NULL is allowed.
+void uvea_rt_lock_close(struct uvea_rt *rt, struct uvea_lock *lock);
+
 // ---- byte streams: reliable, ordered, two-way; one task may read while another writes
 
 // address: "host:port". One listener per address.
@@ -146,5 +205,24 @@ UVEA_MUST_USE enum uvea_error uvea_rt_write(struct uvea_rt *rt, struct uvea_stre
 void uvea_rt_stream_shut(struct uvea_rt *rt, struct uvea_stream *stream);
 // shut, then releases the memory. Nobody may be waiting on it. NULL is allowed.
 void uvea_rt_stream_close(struct uvea_rt *rt, struct uvea_stream *stream);
+
+// ---- HTTP
+
+// Answers requests at address until closed.
+UVEA_MUST_USE enum uvea_error uvea_rt_http_serve(struct uvea_rt *rt, const char *address,
+                                                 uvea_http_handler_fn *handler, void *arg,
+                                                 struct uvea_http_server **server);
+// (blocks) Stops taking requests, waits for those in work, releases the server. NULL is allowed.
+void uvea_rt_http_close(struct uvea_rt *rt, struct uvea_http_server *server);
+
+// (blocks) One request, one answer; connections to a peer are kept and used again. Any status is
+// OK. response is all zero before; unchanged on failure: NOT_FOUND nobody listens there, RESET or
+// CLOSED the connection broke (the request may have been carried out), TIMEOUT, FORMAT the peer does
+// not speak HTTP, LIMIT its body is too long. A failed request is never sent again unasked.
+UVEA_MUST_USE enum uvea_error uvea_rt_http_call(struct uvea_rt *rt, const char *address,
+                                                const struct uvea_http_request *request,
+                                                struct uvea_http_response *response,
+                                                uint64_t deadline_ns);
+void uvea_http_response_deinit(struct uvea_http_response *response);
 
 #endif
