@@ -95,12 +95,13 @@ UVEA_MUST_USE enum uvea_error uvea_store_seed(struct uvea_store *store,
 // Strings end with NUL. When the store hands one out they are good until its function returns.
 struct uvea_modification {
     uint64_t id;
-    uint32_t serial;     // 0: none
-    const char *type;    // request type
-    const char *s3_url;  // NULL: none
-    bool completed;      // else IN_PROGRESS
-    bool persisted;      // it changed a record
-    const char *result;  // NULL: none yet
+    uint64_t sequence;      // of the message it came from; not exchanged between parties
+    uint32_t serial;        // 0: none
+    const char *type;       // request type
+    const char *s3_url;     // NULL: none
+    bool completed;         // else IN_PROGRESS
+    bool persisted;         // it changed a record
+    const char *result;     // NULL: none yet
     const char *attributes; // NULL, or a JSON object that goes out beside the result; kept by this
                             // party alone and given by uvea_store_claim
 };
@@ -146,9 +147,8 @@ UVEA_MUST_USE enum uvea_error uvea_store_pending(struct uvea_store *store, size_
 
 // Claims these messages for a batch (compare and set: STATE when one is claimed already) and adds
 // one modification IN_PROGRESS for each, in order, with the ids that follow the largest one;
-// *first_id is the first. type, s3_url, serial and attributes are read.
+// *first_id is the first. sequence, type, s3_url, serial and attributes are read.
 UVEA_MUST_USE enum uvea_error uvea_store_claim(struct uvea_store *store, uint64_t batch_id,
-                                               const uint64_t *sequences,
                                                const struct uvea_modification *modifications,
                                                size_t count, uint64_t *first_id,
                                                struct uvea_error_context *context);
@@ -214,6 +214,7 @@ UVEA_MUST_USE enum uvea_error uvea_store_replay(struct uvea_store *store, size_t
 struct uvea_store_result {
     uint64_t number; // 1, 2, 3, ... in the order of publication, no gap
     uint64_t modification_id;
+    uint64_t sequence;
     const char *type;
     const char *body;
     const char *attributes; // as in the modification

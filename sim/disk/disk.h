@@ -1,0 +1,86 @@
+// A simulated disk under SQLite: a VFS whose files live in memory and which knows, sector by sector,
+// what has reached the medium. A crash loses, keeps or spoils what has not. Everything is drawn from
+// the stream "disk/<name>", SQLite's own randomness and clock included, so that equal runs write
+// equal bytes.
+//
+// Which faults are allowed, and why the party must survive them: whatever SQLite was told is durable
+// (a successful sync) is kept, so a party in WAL mode with synchronous FULL loses nothing it has
+// acknowledged. A lying sync and bit rot break that promise; a party must then stop or be refused,
+// never answer wrongly.
+//
+// The process that uses a disk dies with uvea_sim_disk_crash: from then on every call of SQLite on
+// it fails, until uvea_sim_disk_restart. Deletes and renames are durable at once; truncation and
+// writes are not.
+#ifndef UVEA_SIM_DISK_DISK_H
+#define UVEA_SIM_DISK_DISK_H
+
+#include "core/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { UVEA_SIM_SECTOR_BYTES = 512 };
+
+struct uvea_sim_disk;
+
+// name: unique in the process, also the name of the VFS; copied. wall_ns gives the time that SQLite
+// sees.
+UVEA_MUST_USE enum uvea_error uvea_sim_disk_open(const char *name, uint64_t seed,
+                                                 uint64_t (*wall_ns)(void *arg), void *arg,
+                                                 struct uvea_sim_disk **disk);
+// No file is open. NULL is allowed.
+void uvea_sim_disk_close(struct uvea_sim_disk *disk);
+
+const char *uvea_sim_disk_vfs(const struct uvea_sim_disk *disk);
+
+// ---- faults
+
+struct uvea_sim_disk_faults {
+    // chances in 1/1,000,000 per call
+    uint32_t eio_read;
+    uint32_t eio_write;
+    uint32_t eio_sync;
+    uint32_t short_read;
+    uint64_t fail_nth;       // the nth read, write or sync from now fails with EIO; 0: none
+    uint64_t space_bytes;    // the disk is full at so many; 0: never
+    bool lying_sync;         // a sync does nothing and says it did
+    uint64_t crash_at_write; // the nth write or sync from now does not return: crashed() is called
+                             // and the disk is dead; 0: none
+};
+// From now on; all zero is a good disk.
+void uvea_sim_disk_faults_set(struct uvea_sim_disk *disk, const struct uvea_sim_disk_faults *faults);
+
+// Called when crash_at_write strikes, in the middle of a call of SQLite: the owner kills the process.
+void uvea_sim_disk_on_crash(struct uvea_sim_disk *disk, void (*crashed)(void *arg), void *arg);
+
+// Calls of SQLite that read, wrote or synced so far.
+uint64_t uvea_sim_disk_calls(const struct uvea_sim_disk *disk);
+
+struct uvea_sim_disk_stats {
+    uint64_t reads;
+    uint64_t writes;
+    uint64_t syncs;
+    uint64_t injected; // calls that failed by a fault
+    uint64_t lost;     // sectors that a crash lost
+    uint64_t spoiled;  // sectors that a crash or rot spoiled
+    uint64_t order;    // database pages overwritten before their copy in the WAL was synced
+    uint64_t bytes;    // in all files
+};
+struct uvea_sim_disk_stats uvea_sim_disk_stats(const struct uvea_sim_disk *disk);
+
+// ---- death and other accidents
+
+// The process dies: unsynced sectors are kept, lost or filled with garbage, a third each.
+void uvea_sim_disk_crash(struct uvea_sim_disk *disk);
+// All files were closed (they may be closed after the crash); the disk works again.
+void uvea_sim_disk_restart(struct uvea_sim_disk *disk);
+
+// While no file is open: forget everything; take over another disk's files; keep a copy to come back
+// to; flip one bit in one page of a file chosen at random.
+void uvea_sim_disk_wipe(struct uvea_sim_disk *disk);
+UVEA_MUST_USE enum uvea_error uvea_sim_disk_copy(struct uvea_sim_disk *to,
+                                                 const struct uvea_sim_disk *from);
+UVEA_MUST_USE enum uvea_error uvea_sim_disk_rot(struct uvea_sim_disk *disk);
+
+#endif
