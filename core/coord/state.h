@@ -47,8 +47,9 @@ bool uvea_coord_is_verified(const struct uvea_coord *coord, struct uvea_party pe
 UVEA_MUST_USE enum uvea_error uvea_coord_publish_sync(struct uvea_coord *coord,
                                                       const struct uvea_buf *json);
 
-// batch_id >= 1. A non-zero count stands for good within its batch id; zero may be raised. Returns
-// what is published now.
+// batch_id >= 1, and never less than before. A non-zero count stands for good within its batch id;
+// zero may be raised. Returns what is published now. The count of the batch before stays readable, so
+// that a peer whose answer was lost still gets it.
 uint32_t uvea_coord_publish_batch(struct uvea_coord *coord, uint64_t batch_id, uint32_t count);
 
 void uvea_coord_publish_entries(struct uvea_coord *coord, const bool *valid, size_t count,

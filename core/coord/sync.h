@@ -47,9 +47,10 @@ UVEA_MUST_USE enum uvea_error
 uvea_sync_check_config(const struct uvea_sync_state states[UVEA_PARTY_COUNT],
                        struct uvea_error_context *context);
 
-// What one party has to do: rows to write (completed, result already rewritten to its own node_id)
-// and rows to delete. apply says which written rows change a record: the record is then to be made
-// from the share object (or the dummy) and written as service.md 6.3 step 5 says.
+// What one party has to do: rows to write (completed, result already rewritten to its own node_id;
+// sequence and attributes are this party's) and rows to delete. A written row that is persisted
+// changes a record, which is then to be made from the share object (or is the dummy) and written as
+// service.md 6.3 step 5 says: uniqueness inserts it at version 0, everything else is version + 1.
 struct uvea_sync_plan {
     struct uvea_modification *write; // texts owned
     size_t write_count;
@@ -58,14 +59,24 @@ struct uvea_sync_plan {
     uint64_t max_persisted; // over all parties, for the ingest
 };
 
+// All zero is an empty plan.
 void uvea_sync_plan_deinit(struct uvea_sync_plan *plan);
 
-// states[p] is party p's; the plan is for `own`. STATE, naming ids and parties: copies of one id
-// that contradict each other, completed ids further apart than lookback, a persisted row without
-// what it needs; record counts that the plans do not bring together.
+// states[p] is party p's; the plan is for `own`. Every party finds the same faults. STATE, naming ids
+// and parties: copies of one id that contradict each other (completed ones also in what they
+// changed), completed ids further apart than lookback, rows that a party has lost, a persisted row
+// without what it needs, a serial that does not fit the party's records, record counts that the
+// plans do not bring together.
 UVEA_MUST_USE enum uvea_error
 uvea_sync_make_plan(const struct uvea_sync_state states[UVEA_PARTY_COUNT], struct uvea_party own,
                     size_t lookback, struct uvea_sync_plan *plan,
                     struct uvea_error_context *context);
+
+// Appends the same result as another party would publish it, with a NUL behind it that len does not
+// count: the member node_id replaced, every other byte as it is. FORMAT: result is no object with a
+// number node_id at its top. buf is unchanged on failure.
+UVEA_MUST_USE enum uvea_error uvea_sync_readdress(const char *result, struct uvea_party party,
+                                                  struct uvea_buf *buf,
+                                                  struct uvea_error_context *context);
 
 #endif

@@ -30,8 +30,8 @@ function declare_layers(    low) {
     may["core/mpc"] = may["core/net"] "core/mpc "
     may["core/scan"] = may["core/mpc"] "core/scan "
     may["core/store"] = may["core/scan"] "core/store "
-    may["core/coord"] = may["core/scan"] "core/coord "
-    may["core/service"] = may["core/scan"] "core/store core/coord core/service "
+    may["core/coord"] = may["core/store"] "core/coord "
+    may["core/service"] = may["core/coord"] "core/service "
     may["core/posix"] = may["core/service"] "core/posix "
     may["oracle"] = " core/base oracle "
 }
