@@ -35,6 +35,17 @@
     NUMBER(service, supermatch_limit, 4000, 1, 1000000,                                            \
            "more strict matches than this on one eye saturate a request")                          \
     NUMBER(service, record_limit, 1000000, 1, 100000000, "records a party has room for")           \
+    NUMBER(service, batch_requests_max, 1, 1, 64, "requests processed together at most")           \
+    CHOICE(service, enable_reauth, "true", "false true", "whether reauth requests are taken")      \
+    CHOICE(service, enable_reset, "true", "false true", "whether reset requests are taken")        \
+    CHOICE(service, enable_recovery, "true", "false true", "whether recovery requests are taken")  \
+    CHOICE(service, enable_deletion, "true", "false true", "whether deletion requests are taken")  \
+    NUMBER(service, cold_cache, 4096, 0, 1048576,                                                  \
+           "records of the eye that is not scanned kept in memory; changes no answer")             \
+    NUMBER(service, modifications_lookback, 328, 1, 4096,                                          \
+           "newest modifications that parties compare when they start")                            \
+    NUMBER(client, window, 1, 1, 256, "requests under way before the next one is sent")            \
+    NUMBER(client, pause_ms, 0, 0, 1000000, "mean of the exponential pause before each request")   \
     CHOICE(database, source, "generated", "generated templates",                                   \
            "records made from the seed, or the templates of the template files")                   \
     NUMBER(database, records, 256, 0, 1000000, "records enrolled before the first request")        \
@@ -52,9 +63,26 @@
     CHOICE(kernels, p0, "auto", UVEA_KERNEL_CHOICES, "score kernels of party 0")                   \
     CHOICE(kernels, p1, "auto", UVEA_KERNEL_CHOICES, "score kernels of party 1")                   \
     CHOICE(kernels, p2, "auto", UVEA_KERNEL_CHOICES, "score kernels of party 2")                   \
+    NUMBER(clocks, p0_drift_ppm, 0, 0, 1000, "how much too fast party 0's clock runs")             \
+    NUMBER(clocks, p1_drift_ppm, 0, 0, 1000, "how much too fast party 1's clock runs")             \
+    NUMBER(clocks, p2_drift_ppm, 0, 0, 1000, "how much too fast party 2's clock runs")             \
     NUMBER(clocks, p0_offset_ms, 0, 0, 1000000, "how far party 0's clock is ahead")                \
     NUMBER(clocks, p1_offset_ms, 0, 0, 1000000, "how far party 1's clock is ahead")                \
     NUMBER(clocks, p2_offset_ms, 0, 0, 1000000, "how far party 2's clock is ahead")                \
+    CHOICE(swarm, faults, "off", "off on",                                                         \
+           "whether the seed draws faults beside those that the scenario lists")                   \
+    CHOICE(swarm, network, "draw", "off draw on", "delays, stalls, resets, partitions")            \
+    CHOICE(swarm, http, "draw", "off draw on", "409 storms, 5xx, stale, cut, lost, slow answers")  \
+    CHOICE(swarm, process, "draw", "off draw on", "crashes, pauses, crash loops, stops")           \
+    CHOICE(swarm, storage, "draw", "off draw on", "I/O errors, full disk, crash inside a write")   \
+    CHOICE(swarm, clock, "draw", "off draw on", "offsets, drift and steps of the clocks")          \
+    CHOICE(swarm, memory, "draw", "off draw on", "allocations that fail")                          \
+    CHOICE(swarm, malformed, "draw", "off draw on", "requests and shares that are no good")        \
+    CHOICE(swarm, hostile, "draw", "off draw on",                                                  \
+           "damage beyond repair: emptied, foreign, stale or rotten disks, lying syncs")           \
+    NUMBER(swarm, faults_s, 60, 1, 100000, "simulated seconds after which drawn faults stop")      \
+    NUMBER(swarm, recovery_s, 600, 1, 100000,                                                      \
+           "simulated seconds after that in which everything must be answered")                    \
     NUMBER(limits, steps, 100000000, 1, UINT64_MAX, "task switches before the run is stopped")     \
     NUMBER(limits, sim_s, 3600, 1, 100000000, "simulated seconds before the run is stopped")       \
     NUMBER(limits, answer_s, 120, 1, 1000000, "simulated seconds the client waits for an answer")

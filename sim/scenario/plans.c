@@ -1,6 +1,9 @@
 #include "core/base/mem.h"
 #include "sim/scenario/resolve.h"
 
+#include <stdio.h>
+#include <string.h>
+
 // ---- requests
 
 static enum uvea_error resolve_expect(const struct uvea_source *source, const char *where,
@@ -19,6 +22,12 @@ static enum uvea_error resolve_expect(const struct uvea_source *source, const ch
     expect->has_serial = raw->serial != NULL;
     UVEA_TRY(uvea_resolve_optional_number(source, path.text, raw->serial, 0, UINT32_MAX,
                                           &expect->serial));
+    path = uvea_path_of(where, "success");
+    expect->has_success = raw->success != NULL;
+    UVEA_TRY(uvea_resolve_optional_bool(source, path.text, raw->success, &expect->success));
+    if (raw->error != NULL) {
+        UVEA_TRY(uvea_resolve_text(raw->error, &expect->error));
+    }
     if (raw->matched != NULL) {
         path = uvea_path_of(where, "matched");
         expect->has_matched = true;
@@ -48,53 +57,92 @@ static enum uvea_error resolve_by(const struct uvea_source *source, const char *
     return UVEA_OK;
 }
 
-// Which fields a kind of request has beside the general ones.
-struct kind_fields {
-    bool of, of_needed, by, bits, index, eyes, threshold;
+// Which fields a request has beside the general ones: by whose eyes it sends, and by what it asks
+// for. A letter per field; a capital one is needed.
+//   o of  b by  t bits  i index  e eyes  h threshold and place
+//   k kind  s serial  u use_or_rule  x bad_share  w how  p party  n enrolments  m mirror_detection
+//   r or_rule  q skip_persistence
+static const char *const fields_of_kind[] = {
+    [UVEA_PLAN_NEW] = "",           [UVEA_PLAN_DUPLICATE] = "o", [UVEA_PLAN_MIRRORED] = "o",
+    [UVEA_PLAN_ROTATED] = "oB",     [UVEA_PLAN_FLIPPED] = "oTe", [UVEA_PLAN_THRESHOLD] = "oH",
+    [UVEA_PLAN_ZERO_OVERLAP] = "o", [UVEA_PLAN_TEMPLATE] = "I",
 };
-static const struct kind_fields fields_of[] = {
-    [UVEA_PLAN_NEW] = {0},
-    [UVEA_PLAN_DUPLICATE] = {.of = true},
-    [UVEA_PLAN_MIRRORED] = {.of = true},
-    [UVEA_PLAN_ROTATED] = {.of = true, .by = true},
-    [UVEA_PLAN_FLIPPED] = {.of = true, .bits = true, .eyes = true},
-    [UVEA_PLAN_THRESHOLD] = {.of = true, .threshold = true},
-    [UVEA_PLAN_ZERO_OVERLAP] = {.of = true},
-    [UVEA_PLAN_TEMPLATE] = {.index = true},
+static const char *const fields_of_type[] = {
+    [UVEA_PLAN_UNIQUENESS] = "Kmrqx",
+    [UVEA_PLAN_REAUTH] = "Ksuqx",
+    [UVEA_PLAN_DELETION] = "s",
+    [UVEA_PLAN_RESET_CHECK] = "Kx",
+    [UVEA_PLAN_RESET_UPDATE] = "Ksx",
+    [UVEA_PLAN_RECOVERY_CHECK] = "Kx",
+    [UVEA_PLAN_RECOVERY_UPDATE] = "Ksx",
+    [UVEA_PLAN_MALFORMED] = "w",
+    [UVEA_PLAN_MIX] = "n",
+    [UVEA_PLAN_RESTART] = "pw",
 };
 
-// A field is given exactly when the kind has it.
+struct field {
+    char letter;
+    const char *name;
+    const char *text; // NULL: not given
+};
+
+static bool has_field(const char *fields, char letter)
+{
+    return strchr(fields, letter) != NULL || strchr(fields, letter - 'a' + 'A') != NULL;
+}
+
+// A field is given only when the request has it, and always when it needs it.
 static enum uvea_error check_field(const struct uvea_source *source, const char *where,
-                                   const char *field, const char *kind, bool has, bool needed,
-                                   const char *text)
+                                   const char *fields, const char *what, const struct field *field)
 {
     struct uvea_path path;
-    path = uvea_path_of(where, field);
-    if (text != NULL && !has) {
-        return uvea_resolve_complain(
-            source, path.text, "%s: a request of kind '%s' has no such field", path.text, kind);
+    path = uvea_path_of(where, field->name);
+    if (field->text != NULL && !has_field(fields, field->letter)) {
+        return uvea_resolve_complain(source, path.text, "%s: a request of %s has no such field",
+                                     path.text, what);
     }
-    if (text == NULL && needed) {
-        return uvea_resolve_complain(source, where, "%s: a request of kind '%s' needs '%s'", where,
-                                     kind, field);
+    if (field->text == NULL && strchr(fields, field->letter - 'a' + 'A') != NULL) {
+        return uvea_resolve_complain(source, where, "%s: a request of %s needs '%s'", where, what,
+                                     field->name);
     }
     return UVEA_OK;
 }
 
 static enum uvea_error check_fields(const struct uvea_source *source, const char *where,
                                     const struct uvea_raw_request *raw,
+                                    enum uvea_request_plan_type type,
                                     enum uvea_request_plan_kind kind)
 {
-    const struct kind_fields *has = &fields_of[kind];
-    const char *name = raw->kind;
-    UVEA_TRY(check_field(source, where, "of", name, has->of, false, raw->of));
-    UVEA_TRY(check_field(source, where, "by", name, has->by, has->by, raw->by));
-    UVEA_TRY(check_field(source, where, "bits", name, has->bits, has->bits, raw->bits));
-    UVEA_TRY(check_field(source, where, "index", name, has->index, has->index, raw->index));
-    UVEA_TRY(check_field(source, where, "eyes", name, has->eyes, false, raw->eyes));
-    UVEA_TRY(check_field(source, where, "threshold", name, has->threshold, has->threshold,
-                         raw->threshold));
-    return check_field(source, where, "place", name, has->threshold, has->threshold, raw->place);
+    const char *or_rule = raw->or_rule != NULL ? "" : NULL;
+    const struct field by_kind[] = {
+        {'o', "of", raw->of},       {'b', "by", raw->by},     {'t', "bits", raw->bits},
+        {'i', "index", raw->index}, {'e', "eyes", raw->eyes}, {'h', "threshold", raw->threshold},
+        {'h', "place", raw->place},
+    };
+    const struct field by_type[] = {
+        {'k', "kind", raw->kind},
+        {'s', "serial", raw->serial},
+        {'u', "use_or_rule", raw->use_or_rule},
+        {'x', "bad_share", raw->bad_share},
+        {'w', "how", raw->how},
+        {'p', "party", raw->party},
+        {'n', "enrolments", raw->enrolments},
+        {'m', "mirror_detection", raw->mirror_detection},
+        {'r', "or_rule", or_rule},
+        {'q', "skip_persistence", raw->skip_persistence},
+    };
+    char what[64];
+    (void)snprintf(what, sizeof(what), "type '%.40s'",
+                   raw->type != NULL ? raw->type : "uniqueness");
+    for (size_t i = 0; i < sizeof(by_type) / sizeof(by_type[0]); i++) {
+        UVEA_TRY(check_field(source, where, fields_of_type[type], what, &by_type[i]));
+    }
+    (void)snprintf(what, sizeof(what), "kind '%.40s'", raw->kind != NULL ? raw->kind : "none");
+    const char *fields = raw->kind != NULL ? fields_of_kind[kind] : "";
+    for (size_t i = 0; i < sizeof(by_kind) / sizeof(by_kind[0]); i++) {
+        UVEA_TRY(check_field(source, where, fields, what, &by_kind[i]));
+    }
+    return UVEA_OK;
 }
 
 static enum uvea_error resolve_shape(const struct uvea_source *source, const char *where,
@@ -129,17 +177,52 @@ static enum uvea_error resolve_shape(const struct uvea_source *source, const cha
     return UVEA_OK;
 }
 
+// What belongs to the type of a request rather than to whose eyes it sends.
+static enum uvea_error resolve_demand(const struct uvea_source *source, const char *where,
+                                      const struct uvea_raw_request *raw,
+                                      struct uvea_request_plan *plan)
+{
+    struct uvea_path path;
+    uint64_t bad_share = UVEA_PLAN_PARTY_NONE;
+    uint64_t party = UVEA_PLAN_PARTY_ALL;
+    path = uvea_path_of(where, "serial");
+    plan->has_serial = raw->serial != NULL;
+    UVEA_TRY(
+        uvea_resolve_optional_number(source, path.text, raw->serial, 0, UINT32_MAX, &plan->serial));
+    path = uvea_path_of(where, "use_or_rule");
+    UVEA_TRY(uvea_resolve_optional_bool(source, path.text, raw->use_or_rule, &plan->use_or_rule));
+    path = uvea_path_of(where, "bad_share");
+    UVEA_TRY(uvea_resolve_optional_choice(source, path.text, UVEA_PARTY_CHOICES, raw->bad_share,
+                                          &bad_share));
+    path = uvea_path_of(where, "party");
+    UVEA_TRY(
+        uvea_resolve_optional_choice(source, path.text, UVEA_PARTY_CHOICES, raw->party, &party));
+    path = uvea_path_of(where, "how");
+    UVEA_TRY(uvea_resolve_optional_choice(source, path.text,
+                                          plan->type == UVEA_PLAN_RESTART ? UVEA_RESTART_CHOICES
+                                                                          : UVEA_MALFORMED_CHOICES,
+                                          raw->how, &plan->how));
+    plan->bad_share = (enum uvea_plan_party)bad_share;
+    plan->party = (enum uvea_plan_party)party;
+    return UVEA_OK;
+}
+
 static enum uvea_error resolve_request(const struct uvea_source *source, const char *where,
                                        const struct uvea_raw_request *raw,
                                        struct uvea_request_plan *plan)
 {
     struct uvea_path path;
-    uint64_t kind = 0;
+    uint64_t type = UVEA_PLAN_UNIQUENESS;
+    uint64_t kind = UVEA_PLAN_NEW;
+    path = uvea_path_of(where, "type");
+    UVEA_TRY(uvea_resolve_optional_choice(source, path.text, UVEA_REQUEST_TYPES, raw->type, &type));
     path = uvea_path_of(where, "kind");
     UVEA_TRY(uvea_resolve_optional_choice(source, path.text, UVEA_REQUEST_KINDS, raw->kind, &kind));
+    plan->type = (enum uvea_request_plan_type)type;
     plan->kind = (enum uvea_request_plan_kind)kind;
-    UVEA_TRY(check_fields(source, where, raw, plan->kind));
+    UVEA_TRY(check_fields(source, where, raw, plan->type, plan->kind));
     UVEA_TRY(resolve_shape(source, where, raw, plan));
+    UVEA_TRY(resolve_demand(source, where, raw, plan));
     plan->mirror_detection = true;
     path = uvea_path_of(where, "mirror_detection");
     UVEA_TRY(uvea_resolve_optional_bool(source, path.text, raw->mirror_detection,
@@ -193,79 +276,17 @@ enum uvea_error uvea_resolve_requests(const struct uvea_source *source, const st
         uint64_t repeat = 1;
         UVEA_TRY(uvea_resolve_optional_number(source, where.text, raw->requests[i].repeat, 1,
                                               UVEA_SCENARIO_REQUESTS_MAX, &repeat));
-        for (; repeat > 0; repeat--) {
+        uint64_t enrolments = 0;
+        struct uvea_path path;
+        path = uvea_path_of(where.text, "enrolments");
+        UVEA_TRY(uvea_resolve_optional_number(source, path.text, raw->requests[i].enrolments, 0,
+                                              repeat, &enrolments));
+        for (uint64_t at = 0; at < repeat; at++) {
             struct uvea_request_plan *plan = &scenario->requests[scenario->request_count++];
             plan->entry = i;
+            plan->enrols = at < enrolments;
             UVEA_TRY(resolve_request(source, where.text, &raw->requests[i], plan));
         }
-    }
-    return UVEA_OK;
-}
-
-// ---- faults
-
-static enum uvea_error needed(const struct uvea_source *source, const char *where,
-                              const char *field, const char *text)
-{
-    return text != NULL
-               ? UVEA_OK
-               : uvea_resolve_complain(source, where, "%s: this fault needs '%s'", where, field);
-}
-
-static enum uvea_error resolve_fault(const struct uvea_source *source, const char *where,
-                                     const struct uvea_raw_fault *raw,
-                                     struct uvea_fault_plan *fault)
-{
-    struct uvea_path path;
-    uint64_t kind = 0;
-    uint64_t from = 0;
-    uint64_t to = 0;
-    path = uvea_path_of(where, "kind");
-    UVEA_TRY(uvea_resolve_optional_choice(source, path.text, UVEA_FAULT_KINDS, raw->kind, &kind));
-    UVEA_TRY(needed(source, where, "from", raw->from));
-    if (kind != UVEA_FAULT_PARTITION) {
-        UVEA_TRY(needed(source, where, "to", raw->to));
-    }
-    UVEA_TRY(kind == UVEA_FAULT_RESET ? needed(source, where, "at_byte", raw->at_byte)
-                                      : needed(source, where, "at_ms", raw->at_ms));
-    if (kind != UVEA_FAULT_RESET) {
-        UVEA_TRY(needed(source, where, "for_ms", raw->for_ms));
-    }
-    path = uvea_path_of(where, "from");
-    UVEA_TRY(uvea_resolve_optional_choice(source, path.text, UVEA_NODE_CHOICES, raw->from, &from));
-    path = uvea_path_of(where, "to");
-    UVEA_TRY(uvea_resolve_optional_choice(source, path.text, UVEA_NODE_CHOICES, raw->to, &to));
-    if (kind != UVEA_FAULT_PARTITION && from == to) {
-        return uvea_resolve_complain(source, path.text, "%s: a link has two different ends",
-                                     path.text);
-    }
-    path = uvea_path_of(where, "at_ms");
-    UVEA_TRY(
-        uvea_resolve_optional_number(source, path.text, raw->at_ms, 0, 1000000000, &fault->at_ms));
-    path = uvea_path_of(where, "for_ms");
-    UVEA_TRY(uvea_resolve_optional_number(source, path.text, raw->for_ms, 1, 1000000000,
-                                          &fault->for_ms));
-    path = uvea_path_of(where, "at_byte");
-    UVEA_TRY(uvea_resolve_optional_number(source, path.text, raw->at_byte, 0, UINT64_MAX,
-                                          &fault->at_byte));
-    fault->kind = (enum uvea_fault_plan_kind)kind;
-    fault->from = (unsigned)from;
-    fault->to = (unsigned)to;
-    return UVEA_OK;
-}
-
-enum uvea_error uvea_resolve_faults(const struct uvea_source *source, const struct uvea_raw *raw,
-                                    struct uvea_scenario *scenario)
-{
-    scenario->faults = uvea_mem_alloc(raw->faults_count, sizeof(*scenario->faults));
-    if (scenario->faults == NULL) {
-        return UVEA_ERR_MEMORY;
-    }
-    for (unsigned i = 0; i < raw->faults_count; i++) {
-        struct uvea_path where;
-        where = uvea_path_entry("faults", i);
-        UVEA_TRY(resolve_fault(source, where.text, &raw->faults[i], &scenario->faults[i]));
-        scenario->fault_count++;
     }
     return UVEA_OK;
 }

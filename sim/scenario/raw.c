@@ -20,6 +20,8 @@ static const cyaml_schema_field_t expect_fields[] = {
     TEXT("match", struct uvea_raw_expect, match),
     TEXT("mirror_attack", struct uvea_raw_expect, mirror_attack),
     TEXT("serial", struct uvea_raw_expect, serial),
+    TEXT("success", struct uvea_raw_expect, success),
+    TEXT("error", struct uvea_raw_expect, error),
     CYAML_FIELD_SEQUENCE("matched", OPTIONAL, struct uvea_raw_expect, matched, &text_value, 0,
                          CYAML_UNLIMITED),
     CYAML_FIELD_SEQUENCE("anonymous", OPTIONAL, struct uvea_raw_expect, anonymous, &text_value, 0,
@@ -28,8 +30,14 @@ static const cyaml_schema_field_t expect_fields[] = {
 };
 
 static const cyaml_schema_field_t request_fields[] = {
-    CYAML_FIELD_STRING_PTR("kind", CYAML_FLAG_POINTER, struct uvea_raw_request, kind, 0,
-                           CYAML_UNLIMITED),
+    TEXT("type", struct uvea_raw_request, type),
+    TEXT("kind", struct uvea_raw_request, kind),
+    TEXT("serial", struct uvea_raw_request, serial),
+    TEXT("use_or_rule", struct uvea_raw_request, use_or_rule),
+    TEXT("bad_share", struct uvea_raw_request, bad_share),
+    TEXT("how", struct uvea_raw_request, how),
+    TEXT("party", struct uvea_raw_request, party),
+    TEXT("enrolments", struct uvea_raw_request, enrolments),
     TEXT("of", struct uvea_raw_request, of),
     TEXT("by", struct uvea_raw_request, by),
     TEXT("bits", struct uvea_raw_request, bits),
@@ -58,6 +66,10 @@ static const cyaml_schema_field_t fault_fields[] = {
     TEXT("at_ms", struct uvea_raw_fault, at_ms),
     TEXT("for_ms", struct uvea_raw_fault, for_ms),
     TEXT("at_byte", struct uvea_raw_fault, at_byte),
+    TEXT("point", struct uvea_raw_fault, point),
+    TEXT("nth", struct uvea_raw_fault, nth),
+    TEXT("amount", struct uvea_raw_fault, amount),
+    TEXT("what", struct uvea_raw_fault, what),
     CYAML_FIELD_END,
 };
 
@@ -66,7 +78,7 @@ static const cyaml_schema_value_t fault_value = {
 };
 
 enum {
-    EXTRA_FIELDS = 16, // fields of a mapping that are not options
+    EXTRA_FIELDS = 24, // fields of a mapping that are not options
     MAPPING_FIELDS_MAX = UVEA_OPTION_COUNT + EXTRA_FIELDS,
 };
 

@@ -18,6 +18,8 @@ struct uvea_raw_expect {
     char *match;
     char *mirror_attack;
     char *serial;
+    char *success;
+    char *error;
     char **matched;
     unsigned matched_count;
     char **anonymous;
@@ -25,7 +27,14 @@ struct uvea_raw_expect {
 };
 
 struct uvea_raw_request {
+    char *type;
     char *kind;
+    char *serial;
+    char *use_or_rule;
+    char *bad_share;
+    char *how;
+    char *party;
+    char *enrolments;
     char *of;
     char *by;
     char *bits;
@@ -48,9 +57,15 @@ struct uvea_raw_fault {
     char *at_ms;
     char *for_ms;
     char *at_byte;
+    char *point;
+    char *nth;
+    char *amount;
+    char *what;
 };
 
-#define UVEA_RAW_SECTIONS(X) X(service) X(database) X(network) X(kernels) X(clocks) X(limits)
+#define UVEA_RAW_SECTIONS(X)                                                                       \
+    X(service)                                                                                     \
+    X(client) X(database) X(network) X(kernels) X(clocks) X(swarm) X(limits)
 
 struct uvea_raw_templates {
     struct uvea_raw_section options; // first: option fields are offsets into it

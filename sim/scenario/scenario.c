@@ -189,6 +189,7 @@ void uvea_scenario_deinit(struct uvea_scenario *scenario)
 {
     for (size_t i = 0; i < scenario->request_count; i++) {
         uvea_mem_free(scenario->requests[i].or_rule.serials);
+        uvea_mem_free(scenario->requests[i].expect.error);
         uvea_mem_free(scenario->requests[i].expect.matched.serials);
         uvea_mem_free(scenario->requests[i].expect.anonymous.serials);
     }

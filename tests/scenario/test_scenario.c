@@ -119,6 +119,59 @@ static void test_faults_are_read(void **state)
     uvea_scenario_deinit(&scenario);
 }
 
+// What is written reads back as what was written: the second text equals the first.
+static void test_written_and_read_again(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "seed: 9\nscan: ntt\nservice: {batch_requests_max: 4}\nswarm: {faults: on, hostile: off}\n"
+        "templates: {files: [\"it's.ndjson\", b], pairing: pairs, directory: /d}\n"
+        "requests:\n"
+        "  - {kind: rotated, of: 3, by: -7, or_rule: [1, 2], skip_persistence: true}\n"
+        "  - {kind: flipped, bits: 12, eyes: left, mirror_detection: false,\n"
+        "     expect: {match: true, matched: [], anonymous: [4, 5], serial: 0}}\n"
+        "  - {kind: threshold, threshold: anonymous, place: above, bad_share: p1}\n"
+        "  - {type: reauth, kind: new, serial: 0, use_or_rule: true, expect: {success: false}}\n"
+        "  - {type: deletion, expect: {error: \"it's\"}}\n"
+        "  - {type: recovery-update, kind: template, index: 2, serial: 4294967295}\n"
+        "  - {type: malformed, how: duplicate}\n"
+        "  - {type: mix, repeat: 3, enrolments: 2}\n"
+        "  - {type: restart, how: kill, party: p2}\n"
+        "faults:\n"
+        "  - {kind: reset, from: p0, to: p2, at_byte: 0}\n"
+        "  - {kind: crash-at-point, from: p1, at_ms: 3, point: size-agreed, nth: 2}\n"
+        "  - {kind: http, from: p2, at_ms: 1, for_ms: 2, amount: 500, what: lost-answer}\n"
+        "  - {kind: disk-stale, from: p0, at_ms: 9, for_ms: 10}\n";
+    struct uvea_scenario scenario;
+    struct uvea_error_context context = {.text = ""};
+    struct uvea_buf once = {0};
+    struct uvea_buf twice = {0};
+    assert_int_equal(parse(text, NULL, &scenario, &context), UVEA_OK);
+    assert_int_equal(scenario.request_count, 11);
+    assert_int_equal(uvea_scenario_write(&scenario, &once), UVEA_OK);
+    uvea_scenario_deinit(&scenario);
+    assert_int_equal(uvea_buf_append(&once, "", 1), UVEA_OK);
+    if (parse((const char *)once.data, NULL, &scenario, &context) != UVEA_OK) {
+        fail_msg("%s\n%s", context.text, (const char *)once.data);
+    }
+    assert_int_equal(scenario.request_count, 11);
+    assert_int_equal(scenario.requests[3].type, UVEA_PLAN_REAUTH);
+    assert_true(scenario.requests[3].has_serial);
+    assert_int_equal(scenario.requests[6].how, UVEA_PLAN_DUPLICATE_MEMBER);
+    assert_true(scenario.requests[8].enrols);
+    assert_false(scenario.requests[9].enrols);
+    assert_int_equal(scenario.requests[10].party, 2);
+    assert_int_equal(scenario.fault_count, 4);
+    assert_int_equal(scenario.faults[1].point, UVEA_POINT_SIZE_AGREED);
+    assert_int_equal(scenario.faults[2].what, 3);
+    assert_int_equal(uvea_scenario_write(&scenario, &twice), UVEA_OK);
+    assert_int_equal(twice.len, once.len - 1);
+    assert_memory_equal(twice.data, once.data, twice.len);
+    uvea_buf_deinit(&once);
+    uvea_buf_deinit(&twice);
+    uvea_scenario_deinit(&scenario);
+}
+
 static void test_override(void **state)
 {
     (void)state;
@@ -167,7 +220,7 @@ static const struct refusal refusals[] = {
     {"database: {source: templates}", NULL, "templates.files names no file"},
     {"requests:\n  - kind: new\n  - kind: old", NULL,
      "dir/a.yaml:3: requests[1].kind: 'old' is not one of: new duplicate"},
-    {"requests:\n  - of: 3", NULL, "Missing required mapping field: kind"},
+    {"requests:\n  - of: 3", NULL, "a request of type 'uniqueness' needs 'kind'"},
     {"requests:\n  - kind: new\n    of: 3", NULL,
      "dir/a.yaml:3: requests[0].of: a request of kind 'new' has no such field"},
     {"requests:\n  - kind: rotated\n    of: 3", NULL,
@@ -186,11 +239,21 @@ static const struct refusal refusals[] = {
     {"requests:\n  - kind: new\n    expect:\n      match: maybe", NULL,
      "dir/a.yaml:4: requests[0].expect.match: 'maybe'"},
     {"requests:\n  - kind: new\n    expect: {serials: 3}", NULL, "Unexpected key: serials"},
-    {"faults:\n  - kind: flood", NULL, "faults[0].kind: 'flood'"},
+    {"requests:\n  - {type: deletion, kind: new}", NULL,
+     "requests[0].kind: a request of type 'deletion' has no such field"},
+    {"requests:\n  - {type: reset-check, kind: new, serial: 4}", NULL,
+     "requests[0].serial: a request of type 'reset-check' has no such field"},
+    {"requests:\n  - {type: mix, repeat: 3, enrolments: 4}", NULL, "requests[0].enrolments: '4'"},
+    {"requests:\n  - {type: malformed, how: kill}", NULL, "requests[0].how: 'kill'"},
+    {"faults:\n  - {kind: crash-at-point, from: p0, at_ms: 1, point: nowhere}", NULL,
+     "faults[0].point: there is no point 'nowhere'"},
+    {"faults:\n  - {kind: crash, from: p0, at_ms: 1, amount: 2}", NULL,
+     "faults[0].amount: a fault of kind 'crash' has no such field"},
+    {"faults:\n  - kind: flood", NULL, "faults[0].kind: there is no fault 'flood'"},
     {"faults:\n  - {kind: reset, from: p0, to: p1}", NULL,
-     "dir/a.yaml:2: faults[0]: this fault needs 'at_byte'"},
+     "dir/a.yaml:2: faults[0]: a fault of kind 'reset' needs 'at_byte'"},
     {"faults:\n  - {kind: stall, from: p0, to: p0, at_ms: 1, for_ms: 1}", NULL,
-     "faults[0].to: a link has two different ends"},
+     "faults[0].to: needs two different nodes"},
     {"faults:\n  - {kind: partition, from: p3, at_ms: 1, for_ms: 1}", NULL,
      "faults[0].from: 'p3' is not one of"},
     {"seed: [1", NULL, "dir/a.yaml:"},
@@ -234,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_options_are_read),
         cmocka_unit_test(test_requests_are_read),
         cmocka_unit_test(test_faults_are_read),
+        cmocka_unit_test(test_written_and_read_again),
         cmocka_unit_test(test_override),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_file_errors),
