@@ -61,6 +61,9 @@ enum uvea_error uvea_setup_sim(const struct uvea_scenario *scenario, struct uvea
         config->nodes[party].clock_offset_ns = (int64_t)(offset_ms * UVEA_MS);
     }
     for (size_t i = 0; i < scenario->fault_count; i++) {
+        if (scenario->faults[i].kind > UVEA_FAULT_PARTITION) {
+            return uvea_error_set(context, UVEA_ERR_LIMIT, "faults[%zu]: not carried out yet", i);
+        }
         config->network.faults[config->network.fault_count++] = fault_of(&scenario->faults[i]);
     }
     return UVEA_OK;

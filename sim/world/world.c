@@ -55,28 +55,6 @@ static uint64_t option(const struct world *world, enum uvea_option which)
     return world->scenario->options[which];
 }
 
-// ---- verdicts
-
-const char *uvea_verdict_text(enum uvea_verdict verdict)
-{
-    static const char *const texts[] = {
-#define VERDICT_TEXT(name, status, text) text,
-        UVEA_VERDICTS(VERDICT_TEXT)
-#undef VERDICT_TEXT
-    };
-    return texts[verdict];
-}
-
-int uvea_verdict_exit_status(enum uvea_verdict verdict)
-{
-    static const int statuses[] = {
-#define VERDICT_STATUS(name, status, text) status,
-        UVEA_VERDICTS(VERDICT_STATUS)
-#undef VERDICT_STATUS
-    };
-    return statuses[verdict];
-}
-
 // ---- setting up
 
 static enum uvea_error open_sim(struct world *world, struct uvea_error_context *context)

@@ -5,9 +5,11 @@
 
 #include "core/base/error.h"
 #include "core/base/party.h"
+#include "core/rt/point.h"
 #include "sim/runtime/trace.h"
 #include "sim/scenario/scenario.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -34,6 +36,51 @@ int uvea_verdict_exit_status(enum uvea_verdict verdict);
 // Called between requests with how many have been answered.
 typedef void uvea_world_progress_fn(void *arg, size_t answered, size_t requests);
 
+// Families of faults, as a seed draws them.
+#define UVEA_FAMILIES(X)                                                                           \
+    X(NETWORK, "network")                                                                          \
+    X(HTTP, "http")                                                                                \
+    X(PROCESS, "process")                                                                          \
+    X(STORAGE, "storage")                                                                          \
+    X(CLOCK, "clock")                                                                              \
+    X(MEMORY, "memory")                                                                            \
+    X(MALFORMED, "malformed")                                                                      \
+    X(HOSTILE, "hostile")
+
+enum uvea_family {
+#define UVEA_FAMILY_ENUM(name, text) UVEA_FAMILY_##name,
+    UVEA_FAMILIES(UVEA_FAMILY_ENUM)
+#undef UVEA_FAMILY_ENUM
+        UVEA_FAMILY_COUNT,
+};
+const char *uvea_family_text(enum uvea_family family);
+
+// Things that must have happened somewhere in a sweep, beside the points of core/rt/point.h.
+#define UVEA_MARKS(X)                                                                              \
+    X(BATCH_OF_MANY, "batch-of-many", "a batch held more than one request")                        \
+    X(BATCH_MATCH, "batch-match", "a request matched an earlier one of its batch")                 \
+    X(MIRROR_ATTACK, "mirror-attack", "a mirror attack was detected")                              \
+    X(SHARE_REFUSED, "share-refused", "a party could not read a share")                            \
+    X(QUARANTINED, "quarantined", "a malformed message was answered")                              \
+    X(UPDATED, "updated", "a record was replaced")                                                 \
+    X(DELETED, "record-deleted", "a record was deleted")                                           \
+    X(REAUTHENTICATED, "reauthenticated", "a reauth succeeded")                                    \
+    X(REPEATED_BATCH, "repeated-batch", "a batch was processed again after a restart")             \
+    X(FLEET_RESTART, "fleet-restart", "all parties were started again")                            \
+    X(LAG_409, "lag-409", "a request to a peer was answered 409")                                  \
+    X(RETRIED_POST, "retried-post", "a client sent the same request twice")
+
+enum uvea_mark {
+#define UVEA_MARK_ENUM(name, text, meaning) UVEA_MARK_##name,
+    UVEA_MARKS(UVEA_MARK_ENUM)
+#undef UVEA_MARK_ENUM
+        UVEA_MARK_COUNT,
+};
+const char *uvea_mark_text(enum uvea_mark mark);
+
+// Where a party stands in its life: behind the point it passed last, or before all of them.
+enum { UVEA_PHASE_COUNT = UVEA_POINT_COUNT + 1, UVEA_PHASE_NONE = UVEA_POINT_COUNT };
+
 struct uvea_world_options {
     FILE *trace;                                // every event as NDJSON, or NULL
     struct uvea_sim_record_list *keep;          // every event's record, or NULL
@@ -56,6 +103,15 @@ struct uvea_world_result {
     uint64_t events;
     uint64_t comparisons; // per party
     uint64_t bytes_sent[UVEA_PARTY_COUNT];
+    bool hostile;                                         // nothing must be answered wrongly, but
+                                                          // not everything need be answered
+    uint64_t faults[UVEA_FAMILY_COUNT][UVEA_PHASE_COUNT]; // that struck, by where their victim
+                                                          // stood
+    uint64_t points[UVEA_POINT_COUNT];                    // how often each was passed
+    uint64_t marks[UVEA_MARK_COUNT];
+    uint64_t restarts;                         // of parties
+    uint64_t batches;                          // committed
+    uint64_t errors;                           // requests answered with an error
     uint8_t hash[UVEA_SIM_HASH_BYTES];         // of every event
     uint8_t answers_hash[UVEA_SIM_HASH_BYTES]; // of the answers and of the candidates opened for
                                                // them, the same for every path of the scan
