@@ -2,11 +2,11 @@
 // incarnation, while everything else goes on.
 //
 // A death is sudden. At that moment the node's connections break (peers get RESET), its listeners
-// and servers are gone, and its callbacks below are called; then its tasks are made to return, as at
-// the end of a run: every call of theirs on the runtime gives UVEA_ERR_CLOSED at once, has no effect,
-// takes no time and leaves no trace. So memory is given back by the program's own clean-up, and
-// nothing that happens in it can be seen by anyone. What the program stores must be protected by its
-// disk (sim/disk/disk.h), which is dead from the moment of the crash.
+// and servers are gone, and its callbacks below are called; then its tasks are made to return, as
+// at the end of a run: every call of theirs on the runtime gives UVEA_ERR_CLOSED at once, has no
+// effect, takes no time and leaves no trace. So memory is given back by the program's own clean-up,
+// and nothing that happens in it can be seen by anyone. What the program stores must be protected
+// by its disk (sim/disk/disk.h), which is dead from the moment of the crash.
 //
 // A new incarnation draws its entropy from a stream of its own, "entropy/<node>#<incarnation>".
 // Everything here is called between steps or by tasks; what happens to the running task's own node

@@ -44,7 +44,9 @@ static enum uvea_error entropy(struct uvea_rt *rt, uint8_t *out, size_t bytes)
 const struct uvea_rt_ops uvea_sim_ops = {
     .now_ns = uvea_sim_op_now_ns,
     .sleep_until = uvea_sim_op_sleep_until,
+    .wall_ns = uvea_sim_op_wall_ns,
     .charge = uvea_sim_op_charge,
+    .point = uvea_sim_op_point,
     .entropy = entropy,
     .spawn = uvea_sim_op_spawn,
     .join = uvea_sim_op_join,
@@ -53,6 +55,10 @@ const struct uvea_rt_ops uvea_sim_ops = {
     .channel_recv = uvea_sim_op_channel_recv,
     .channel_shut = uvea_sim_op_channel_shut,
     .channel_close = uvea_sim_op_channel_close,
+    .lock_open = uvea_sim_op_lock_open,
+    .lock_take = uvea_sim_op_lock_take,
+    .lock_release = uvea_sim_op_lock_release,
+    .lock_close = uvea_sim_op_lock_close,
     .listen = uvea_sim_op_listen,
     .accept = uvea_sim_op_accept,
     .listener_shut = uvea_sim_op_listener_shut,
@@ -157,6 +163,7 @@ void uvea_sim_close(struct uvea_sim *sim)
     uvea_sim_tasks_close(sim);
     uvea_sim_connections_close(sim);
     channels_close(sim);
+    uvea_sim_locks_close(sim);
     uvea_sim_fiber_pool_close(sim->fibers);
     uvea_sim_trace_close(sim->trace);
     uvea_sim_queue_deinit(&sim->queue);
@@ -231,6 +238,9 @@ static void count_left(const struct uvea_sim *sim, struct uvea_sim_outcome *outc
     }
     for (const struct uvea_listener *at = sim->listeners; at != NULL; at = at->next) {
         outcome->open_listeners++;
+    }
+    for (const struct uvea_lock *at = sim->locks; at != NULL; at = at->next) {
+        outcome->open_locks++;
     }
 }
 

@@ -22,6 +22,10 @@
 // The clock of a node reads 1000 s + offset + t + t * drift / 10^6 at simulated time t.
 #define UVEA_SIM_CLOCK_START_NS (1000 * UVEA_SECOND)
 
+// The wall clock of a node without offset, drift and steps, at simulated time 0: the first instant
+// of 2025, UTC.
+#define UVEA_SIM_WALL_START_NS (UINT64_C(1735689600) * UVEA_SECOND)
+
 struct uvea_sim_node_config {
     const char *name;        // unique, also the host part of the node's addresses; not copied
     int64_t clock_offset_ns; // -1000 s .. 1000 s
@@ -80,6 +84,7 @@ struct uvea_sim_outcome {
     unsigned open_streams;   // not closed, with those nobody has accepted
     unsigned open_channels;
     unsigned open_listeners;
+    unsigned open_locks;
     size_t stack_depth_bytes; // of the deepest task, in whole pages
     // One line per live task: node, task, what it waits for, and until when. Ends with a count when
     // there are more than fit.
@@ -95,7 +100,8 @@ UVEA_MUST_USE enum uvea_error uvea_sim_open(const struct uvea_sim_config *config
 
 // Unfinished tasks are resumed with UVEA_ERR_CLOSED from every wait, outside the trace and without
 // virtual time, until they return (or, after 100,000 steps, are dropped where they stand). Then
-// releases everything, also streams, channels and listeners that nobody closed. NULL is allowed.
+// releases everything, also streams, channels, listeners and locks that nobody closed. NULL is
+// allowed.
 void uvea_sim_close(struct uvea_sim *sim);
 
 // The handle that node `node` gives to its code; lives as long as sim.

@@ -58,6 +58,7 @@ enum uvea_sim_wait_kind {
     UVEA_SIM_WAIT_DIAL,    // object: struct uvea_sim_connection
     UVEA_SIM_WAIT_READ,    // object: struct uvea_stream
     UVEA_SIM_WAIT_WRITE,   // object: struct uvea_stream
+    UVEA_SIM_WAIT_LOCK,    // object: struct uvea_lock
 };
 
 // Waiting tasks in order of arrival.
@@ -97,6 +98,8 @@ struct uvea_sim_node {
     uint64_t clock_base_ns;
     uint64_t clock_rate; // local nanoseconds per 10^6 of simulated time
     bool stopped;
+    int64_t wall_shift_ns; // what steps of the wall clock add up to
+    uint64_t point_counts[UVEA_POINT_COUNT];
     struct uvea_sim_random entropy;
 };
 
@@ -227,6 +230,15 @@ struct uvea_channel {
     struct uvea_channel *prev;
 };
 
+struct uvea_lock {
+    struct uvea_sim_node *node;
+    bool held;
+    const struct uvea_task *holder;
+    struct uvea_sim_wait_list takers;
+    struct uvea_lock *next;
+    struct uvea_lock *prev;
+};
+
 struct uvea_sim {
     struct uvea_sim_config config;
     struct uvea_sim_trace *trace;
@@ -251,6 +263,8 @@ struct uvea_sim {
     struct uvea_sim_connection *connections;
     struct uvea_listener *listeners;
     struct uvea_channel *channels;
+    struct uvea_lock *locks;
+    uint64_t point_counts[UVEA_POINT_COUNT];
     struct uvea_sim_armed_fault faults[UVEA_SIM_FAULTS_MAX];
     unsigned fault_count;
     unsigned byte_fault_count; // not yet done
@@ -339,6 +353,21 @@ enum uvea_error uvea_sim_op_channel_recv(struct uvea_rt *rt, struct uvea_channel
                                          void **item, uint64_t deadline_ns);
 void uvea_sim_op_channel_shut(struct uvea_rt *rt, struct uvea_channel *channel);
 void uvea_sim_op_channel_close(struct uvea_rt *rt, struct uvea_channel *channel);
+
+// ---- lock.c
+
+enum uvea_error uvea_sim_op_lock_open(struct uvea_rt *rt, struct uvea_lock **lock);
+void uvea_sim_op_lock_take(struct uvea_rt *rt, struct uvea_lock *lock);
+void uvea_sim_op_lock_release(struct uvea_rt *rt, struct uvea_lock *lock);
+void uvea_sim_op_lock_close(struct uvea_rt *rt, struct uvea_lock *lock);
+
+// Drops all locks that are left.
+void uvea_sim_locks_close(struct uvea_sim *sim);
+
+// ---- process.c
+
+uint64_t uvea_sim_op_wall_ns(struct uvea_rt *rt);
+enum uvea_error uvea_sim_op_point(struct uvea_rt *rt, enum uvea_point point);
 
 // ---- network.c
 

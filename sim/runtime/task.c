@@ -127,6 +127,12 @@ void uvea_sim_yield(struct uvea_sim *sim)
     uvea_sim_fiber_yield(sim->fibers);
 }
 
+// What tasks do for each other also while they are made to return.
+static bool outlives_unwinding(enum uvea_sim_wait_kind kind)
+{
+    return kind == UVEA_SIM_WAIT_JOIN || kind == UVEA_SIM_WAIT_LOCK;
+}
+
 enum uvea_error uvea_sim_wait(struct uvea_sim_node *node, struct uvea_sim_wait_list *list,
                               enum uvea_sim_wait_kind kind, const void *object,
                               uint64_t deadline_ns)
@@ -134,7 +140,7 @@ enum uvea_error uvea_sim_wait(struct uvea_sim_node *node, struct uvea_sim_wait_l
     struct uvea_sim *sim = node->sim;
     struct uvea_task *task = sim->running;
     UVEA_CHECK(task != NULL && task->node == node);
-    if (sim->unwinding && kind != UVEA_SIM_WAIT_JOIN) {
+    if (sim->unwinding && !outlives_unwinding(kind)) {
         uvea_sim_yield(sim);
         return UVEA_ERR_CLOSED;
     }
@@ -306,7 +312,7 @@ void uvea_sim_tasks_close(struct uvea_sim *sim)
     sim->unwinding = true;
     for (struct uvea_task *task = sim->tasks; task != NULL; task = task->next) {
         enum uvea_sim_wait_kind kind = task->wait_kind;
-        if (!task->finished && kind != UVEA_SIM_WAIT_NONE && kind != UVEA_SIM_WAIT_JOIN) {
+        if (!task->finished && kind != UVEA_SIM_WAIT_NONE && !outlives_unwinding(kind)) {
             uvea_sim_wake(task, UVEA_ERR_CLOSED);
         }
     }
@@ -369,6 +375,10 @@ static void describe_wait(const struct uvea_task *task, char *text, size_t bytes
         break;
     case UVEA_SIM_WAIT_WRITE:
         describe_stream(object, "writes to", text, bytes);
+        break;
+    case UVEA_SIM_WAIT_LOCK:
+        (void)snprintf(text, bytes, "takes a lock that task '%s' holds",
+                       ((const struct uvea_lock *)object)->holder->name);
         break;
     }
 }

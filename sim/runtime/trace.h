@@ -34,7 +34,9 @@
     X(STALL, "stall", "nanoseconds the link towards peer stands still")                            \
     X(HEAL, "heal", "0: the link towards peer moves again")                                        \
     X(STOP, "stop", "0: the node is being stopped")                                                \
-    X(NOTE, "note", "0; label is the note's kind")
+    X(NOTE, "note", "0; label is the note's kind")                                                 \
+    X(POINT, "point", "how often the node passed it; label is the point's name")                   \
+    X(WALL, "wall", "nanoseconds the wall clock steps by, in two's complement")
 
 enum uvea_sim_event_kind {
 #define UVEA_SIM_EVENT_ENUM(name, text, what) UVEA_SIM_EVENT_##name,

@@ -80,6 +80,7 @@ static inline struct uvea_sim_outcome run_clean(struct uvea_sim *sim)
     assert_int_equal(outcome.open_streams, 0);
     assert_int_equal(outcome.open_channels, 0);
     assert_int_equal(outcome.open_listeners, 0);
+    assert_int_equal(outcome.open_locks, 0);
     assert_string_equal(outcome.blocked, "");
     uvea_sim_close(sim);
     assert_no_failure();
