@@ -32,24 +32,24 @@ struct uvea_batch_entry {
     const char *error_reason; // NULL or a literal
     uint64_t modification_id;
     // entries agreed
-    struct uvea_iris_upload *upload;   // this party's shares, secret, owned; NULL when there are none
-    bool shares_valid;                 // this party could read them; then: all three could
+    struct uvea_iris_upload *upload; // this party's shares, secret, owned; NULL when there are none
+    bool shares_valid;               // this party could read them; then: all three could
     struct uvea_error_context refusal; // why this party could not
     // processed
     struct uvea_search_result search; // of searched kinds
     struct uvea_outcome outcome;      // of searched kinds
     enum uvea_mutation mutation;
-    uint32_t serial;  // the modification's: of the inserted or named record; 0 for none
-    uint16_t version; // of that record after the mutation
+    uint32_t serial;        // the modification's: of the inserted or named record; 0 for none
+    uint16_t version;       // of that record after the mutation
     struct uvea_buf result; // JSON, NUL behind it
 };
 
 // All zero is an empty batch.
 struct uvea_batch {
-    uint64_t id; // of this process life, from 1
+    uint64_t id;                      // of this process life, from 1
     struct uvea_batch_entry *entries; // owned, in order of arrival
     size_t count;
-    bool mirror;          // the batch-level flag: the last uniqueness request that carries it
+    bool mirror;           // the batch-level flag: the last uniqueness request that carries it
     uint32_t record_count; // of the database when the batch was begun
 };
 

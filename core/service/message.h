@@ -41,6 +41,12 @@ enum {
     UVEA_MESSAGE_OR_RULE_MAX = 4096,    // serials in one list
 };
 
+// What the specification leaves open is decided thus: MessageId must not be empty; SequenceNumber
+// is 1 to 40 digits whose value nothing uses (the topic counts for itself); every attribute must be
+// an object with the strings Type and Value, and one of another Type than "String" counts as
+// absent; TraceID and SpanID are bounded like ids; an integer is written without fraction and
+// exponent. Ids and keys may be empty and hold any character but NUL.
+
 // All zero holds nothing. Strings end with NUL, are valid UTF-8 and belong to `owner`. Those a kind
 // does not have are "".
 struct uvea_message {
@@ -76,8 +82,10 @@ UVEA_MUST_USE enum uvea_error uvea_message_parse(const uint8_t *bytes, size_t co
                                                  struct uvea_message *message);
 void uvea_message_deinit(struct uvea_message *message);
 
-// Appends the envelope of a message as a client sends it: what uvea_message_parse reads back.
-// Members that equal the default are left out.
+// Appends the envelope of a message as a client sends it, and a NUL behind it that len does not
+// count: what uvea_message_parse reads back. Members that equal the default are left out; NULL
+// stands for "". A message may be made by hand, without owner. USAGE, with json unchanged: it is
+// MALFORMED, has no message id, or holds what uvea_message_parse would not take.
 UVEA_MUST_USE enum uvea_error uvea_message_encode(const struct uvea_message *message,
                                                   struct uvea_buf *json);
 

@@ -27,8 +27,9 @@ struct uvea_share_keys {
 };
 
 // The pair that belongs to 32 secret random bytes.
-UVEA_MUST_USE enum uvea_error uvea_share_key_pair_from_seed(const uint8_t seed[UVEA_SHARE_KEY_BYTES],
-                                                            struct uvea_share_key_pair *pair);
+UVEA_MUST_USE enum uvea_error
+uvea_share_key_pair_from_seed(const uint8_t seed[UVEA_SHARE_KEY_BYTES],
+                              struct uvea_share_key_pair *pair);
 
 // Appends the JSON of an object: uploads[p] for party p, sealed to public_keys[p]. entropy: 3 x 32
 // fresh random bytes for the boxes' one-time keys.
