@@ -298,12 +298,23 @@ void uvea_sim_op_stream_close(struct uvea_rt *rt, struct uvea_stream *stream)
     end_close(stream);
 }
 
+void uvea_sim_stream_abort(struct uvea_stream *stream)
+{
+    struct uvea_sim_pipe *in = &stream->connection->pipes[1 - stream->end];
+    UVEA_CHECK(!stream->closed && in->reader.first == NULL);
+    in->read_at = in->arrived_at;
+    uvea_sim_wake_all(&in->writer, UVEA_OK);
+    end_abandon(stream);
+}
+
 unsigned uvea_sim_open_streams(const struct uvea_sim *sim)
 {
     unsigned count = 0;
     const struct uvea_sim_connection *connection = sim->connections;
     for (; connection != NULL; connection = connection->next) {
-        count += (unsigned)!connection->ends[0].closed + (unsigned)!connection->ends[1].closed;
+        for (unsigned end = 0; end < 2; end++) {
+            count += !connection->ends[end].closed && !connection->ends[end].kept;
+        }
     }
     return count;
 }

@@ -9,7 +9,7 @@ enum uvea_error uvea_sim_op_point(struct uvea_rt *rt, enum uvea_point point)
 {
     struct uvea_sim_node *node = uvea_sim_node_of(rt);
     UVEA_CHECK((unsigned)point < UVEA_POINT_COUNT);
-    if (node->sim->unwinding) {
+    if (uvea_sim_dying(node)) {
         return UVEA_ERR_CLOSED;
     }
     node->sim->point_counts[point]++;

@@ -68,6 +68,9 @@ const struct uvea_rt_ops uvea_sim_ops = {
     .stream_write = uvea_sim_op_stream_write,
     .stream_shut = uvea_sim_op_stream_shut,
     .stream_close = uvea_sim_op_stream_close,
+    .http_serve = uvea_sim_op_http_serve,
+    .http_close = uvea_sim_op_http_close,
+    .http_call = uvea_sim_op_http_call,
 };
 
 // ---- opening
@@ -112,6 +115,7 @@ static void node_init(struct uvea_sim *sim, unsigned index)
     node->clock_rate = (uint64_t)(INT64_C(1000000) + config->clock_drift_ppm);
     (void)snprintf(name, sizeof(name), "entropy/%s", config->name);
     uvea_sim_random_init(&node->entropy, sim->config.seed, name);
+    uvea_sim_http_init(node);
 }
 
 enum uvea_error uvea_sim_open(const struct uvea_sim_config *config, struct uvea_sim **sim,
@@ -161,6 +165,10 @@ void uvea_sim_close(struct uvea_sim *sim)
         return;
     }
     uvea_sim_tasks_close(sim);
+    (void)uvea_sim_http_servers_drop(sim, NULL);
+    for (unsigned i = 0; i < sim->config.node_count; i++) {
+        uvea_sim_http_deinit(&sim->nodes[i]);
+    }
     uvea_sim_connections_close(sim);
     channels_close(sim);
     uvea_sim_locks_close(sim);

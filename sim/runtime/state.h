@@ -3,6 +3,7 @@
 #define UVEA_SIM_RUNTIME_STATE_H
 
 #include "sim/runtime/fiber.h"
+#include "sim/runtime/http_state.h"
 #include "sim/runtime/random.h"
 #include "sim/runtime/sim.h"
 
@@ -59,6 +60,7 @@ enum uvea_sim_wait_kind {
     UVEA_SIM_WAIT_READ,    // object: struct uvea_stream
     UVEA_SIM_WAIT_WRITE,   // object: struct uvea_stream
     UVEA_SIM_WAIT_LOCK,    // object: struct uvea_lock
+    UVEA_SIM_WAIT_SERVER,  // object: struct uvea_http_server, which is being closed
 };
 
 // Waiting tasks in order of arrival.
@@ -101,6 +103,7 @@ struct uvea_sim_node {
     int64_t wall_shift_ns; // what steps of the wall clock add up to
     uint64_t point_counts[UVEA_POINT_COUNT];
     struct uvea_sim_random entropy;
+    struct uvea_sim_http http;
 };
 
 // ---- network
@@ -173,6 +176,7 @@ struct uvea_stream {
     bool shut;
     bool closed;
     bool unusable; // a write failed half-way
+    bool kept;     // the runtime keeps it for later calls
 };
 
 enum uvea_sim_connection_state {
@@ -264,6 +268,8 @@ struct uvea_sim {
     struct uvea_listener *listeners;
     struct uvea_channel *channels;
     struct uvea_lock *locks;
+    struct uvea_http_server *http_servers;
+    uint64_t http_fault_counts[UVEA_SIM_HTTP_FAULT_COUNT];
     uint64_t point_counts[UVEA_POINT_COUNT];
     struct uvea_sim_armed_fault faults[UVEA_SIM_FAULTS_MAX];
     unsigned fault_count;
@@ -317,6 +323,9 @@ UVEA_MUST_USE enum uvea_error uvea_sim_wait(struct uvea_sim_node *node,
                                             struct uvea_sim_wait_list *list,
                                             enum uvea_sim_wait_kind kind, const void *object,
                                             uint64_t deadline_ns);
+
+// Whether the node's tasks are being made to return.
+bool uvea_sim_dying(const struct uvea_sim_node *node);
 
 // Lets every other ready task run, then goes on.
 void uvea_sim_yield(struct uvea_sim *sim);
@@ -420,7 +429,12 @@ void uvea_sim_connection_break(struct uvea_sim_connection *connection);
 // Drops all connections and listeners that are left.
 void uvea_sim_connections_close(struct uvea_sim *sim);
 
+// Those that the runtime itself keeps are not counted.
 unsigned uvea_sim_open_streams(const struct uvea_sim *sim);
+
+// Breaks the connection behind what was written so far, and releases this end. Nobody may be
+// waiting on it.
+void uvea_sim_stream_abort(struct uvea_stream *stream);
 
 enum uvea_error uvea_sim_op_listen(struct uvea_rt *rt, const char *address,
                                    struct uvea_listener **listener);

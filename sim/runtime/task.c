@@ -121,6 +121,11 @@ static void timer_fire(struct uvea_sim *sim, struct uvea_sim_event *event)
     uvea_sim_wake((struct uvea_task *)event, UVEA_ERR_TIMEOUT);
 }
 
+bool uvea_sim_dying(const struct uvea_sim_node *node)
+{
+    return node->sim->unwinding;
+}
+
 void uvea_sim_yield(struct uvea_sim *sim)
 {
     make_ready(sim->running);
@@ -130,7 +135,7 @@ void uvea_sim_yield(struct uvea_sim *sim)
 // What tasks do for each other also while they are made to return.
 static bool outlives_unwinding(enum uvea_sim_wait_kind kind)
 {
-    return kind == UVEA_SIM_WAIT_JOIN || kind == UVEA_SIM_WAIT_LOCK;
+    return kind == UVEA_SIM_WAIT_JOIN || kind == UVEA_SIM_WAIT_LOCK || kind == UVEA_SIM_WAIT_SERVER;
 }
 
 enum uvea_error uvea_sim_wait(struct uvea_sim_node *node, struct uvea_sim_wait_list *list,
@@ -379,6 +384,10 @@ static void describe_wait(const struct uvea_task *task, char *text, size_t bytes
     case UVEA_SIM_WAIT_LOCK:
         (void)snprintf(text, bytes, "takes a lock that task '%s' holds",
                        ((const struct uvea_lock *)object)->holder->name);
+        break;
+    case UVEA_SIM_WAIT_SERVER:
+        (void)snprintf(text, bytes, "closes the HTTP server at %s",
+                       uvea_sim_http_server_address(object));
         break;
     }
 }

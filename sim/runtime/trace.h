@@ -36,7 +36,9 @@
     X(STOP, "stop", "0: the node is being stopped")                                                \
     X(NOTE, "note", "0; label is the note's kind")                                                 \
     X(POINT, "point", "how often the node passed it; label is the point's name")                   \
-    X(WALL, "wall", "nanoseconds the wall clock steps by, in two's complement")
+    X(WALL, "wall", "nanoseconds the wall clock steps by, in two's complement")                    \
+    X(HTTP, "http", "status of an answer to peer; text is the request")                            \
+    X(HTTP_FAULT, "http-fault", "status or 0; label is the fault, text the target")
 
 enum uvea_sim_event_kind {
 #define UVEA_SIM_EVENT_ENUM(name, text, what) UVEA_SIM_EVENT_##name,
