@@ -1,6 +1,6 @@
-// The oracle's model of the whole service: every kind of request, in batches, over a database in the
-// clear. Written from service.md 2-4, 3.6, 11 and the advice of 12 alone; core/scan and core/service
-// are written from the same text, and the two must be able to disagree.
+// The oracle's model of the whole service: every kind of request, in batches, over a database in
+// the clear. Written from service.md 2-4, 3.6, 11 and the advice of 12 alone; core/scan and
+// core/service are written from the same text, and the two must be able to disagree.
 //
 // A batch is decided against the model as it stands and applied in a second step, so that a batch
 // which the parties had to form anew can be decided again.
@@ -64,8 +64,8 @@ UVEA_MUST_USE enum uvea_error uvea_oracle_service_seed(struct uvea_oracle_servic
 // One request as the service was given it. Members that the kind has not are ignored.
 struct uvea_oracle_order {
     enum uvea_oracle_kind kind;
-    const char *id;         // signup_id, reauth_id, request_id
-    const char *message_id; // MALFORMED: what its result echoes
+    const char *id;                      // signup_id, reauth_id, request_id
+    const char *message_id;              // MALFORMED: what its result echoes
     const struct uvea_oracle_pair *pair; // what was shared out; NULL: the shares were not good
     uint32_t serial_id;
     const uint32_t *or_rule_serials;
@@ -82,11 +82,11 @@ struct uvea_oracle_ruling {
     struct uvea_oracle_search search[UVEA_ORACLE_ORIENTATIONS];
     uint32_t batch_matches[UVEA_ORACLE_ORIENTATIONS][UVEA_ORACLE_BATCH_MAX]; // earlier positions
     uint32_t batch_match_count[UVEA_ORACLE_ORIENTATIONS];
-    bool matched;       // uniqueness: not unique; reauth: the rule holds
+    bool matched;       // uniqueness: not unique; reauth: the rule holds; check: some full match
     bool mirror_attack; // uniqueness
     bool inserts;       // a new record `serial` at version 0
     bool updates;       // record `serial` gets `version`, and the pair (deletion: the dummy)
-    uint32_t serial;    // inserted, or named by the request; 0 for none
+    uint32_t serial;    // inserted, or named by the request, also by a refused one; 0 for none
     uint16_t version;
 };
 
