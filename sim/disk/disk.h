@@ -1,16 +1,22 @@
-// A simulated disk under SQLite: a VFS whose files live in memory and which knows, sector by sector,
-// what has reached the medium. A crash loses, keeps or spoils what has not. Everything is drawn from
-// the stream "disk/<name>", SQLite's own randomness and clock included, so that equal runs write
-// equal bytes.
+// A simulated disk under SQLite: a VFS whose files live in memory and which knows, sector by
+// sector, what has reached the medium. A crash loses, keeps or spoils what has not. Everything is
+// drawn from the streams "disk/<name>", "disk/<name>/crash" and "disk/<name>/sqlite", SQLite's own
+// randomness included, and its clock is the caller's, so that equal runs write equal bytes. SQLite
+// has one generator for the whole process: opening a disk seeds it anew.
 //
-// Which faults are allowed, and why the party must survive them: whatever SQLite was told is durable
-// (a successful sync) is kept, so a party in WAL mode with synchronous FULL loses nothing it has
-// acknowledged. A lying sync and bit rot break that promise; a party must then stop or be refused,
-// never answer wrongly.
+// Which faults are allowed, and why the party must survive them: whatever SQLite was told is
+// durable (a successful sync) is kept, so a party in WAL mode with synchronous FULL loses nothing
+// it has acknowledged. A lying sync and bit rot break that promise; a party must then stop or be
+// refused, never answer wrongly.
 //
 // The process that uses a disk dies with uvea_sim_disk_crash: from then on every call of SQLite on
-// it fails, until uvea_sim_disk_restart. Deletes and renames are durable at once; truncation and
-// writes are not.
+// it fails, until uvea_sim_disk_restart. Making and deleting a file is durable at once; truncation
+// and writes are not. Bytes that were not written keep their value, also in a sector that is
+// spoiled (what SQLite calls power-safe overwrite). There is no shared memory: a WAL needs
+// locking_mode=EXCLUSIVE, set before the first access.
+//
+// SQLite notices a flipped bit in its own structures and in the WAL, not in what a row holds: rows
+// that matter need a check of their own.
 #ifndef UVEA_SIM_DISK_DISK_H
 #define UVEA_SIM_DISK_DISK_H
 
@@ -37,24 +43,27 @@ const char *uvea_sim_disk_vfs(const struct uvea_sim_disk *disk);
 // ---- faults
 
 struct uvea_sim_disk_faults {
-    // chances in 1/1,000,000 per call
+    // chances in 1/1,000,000 per call; a truncation or a delete counts as a write
     uint32_t eio_read;
-    uint32_t eio_write;
-    uint32_t eio_sync;
-    uint32_t short_read;
+    uint32_t eio_write;      // a part may have been written
+    uint32_t eio_sync;       // nothing is synced; a later sync may do it
+    uint32_t short_read;     // a part is read, then the call fails: to SQLite a short read that
+                             // succeeds means the end of the file
     uint64_t fail_nth;       // the nth read, write or sync from now fails with EIO; 0: none
     uint64_t space_bytes;    // the disk is full at so many; 0: never
     bool lying_sync;         // a sync does nothing and says it did
-    uint64_t crash_at_write; // the nth write or sync from now does not return: crashed() is called
-                             // and the disk is dead; 0: none
+    uint64_t crash_at_write; // the nth write or sync from now does not return: it may have taken
+                             // place, the disk is dead, then crashed() is called; 0: none
 };
 // From now on; all zero is a good disk.
-void uvea_sim_disk_faults_set(struct uvea_sim_disk *disk, const struct uvea_sim_disk_faults *faults);
+void uvea_sim_disk_faults_set(struct uvea_sim_disk *disk,
+                              const struct uvea_sim_disk_faults *faults);
 
-// Called when crash_at_write strikes, in the middle of a call of SQLite: the owner kills the process.
+// Called when crash_at_write strikes, in the middle of a call of SQLite: the owner kills the
+// process. The disk is dead already; killing it again does nothing.
 void uvea_sim_disk_on_crash(struct uvea_sim_disk *disk, void (*crashed)(void *arg), void *arg);
 
-// Calls of SQLite that read, wrote or synced so far.
+// Calls of SQLite that read, wrote or synced so far: reads, writes and syncs of the statistics.
 uint64_t uvea_sim_disk_calls(const struct uvea_sim_disk *disk);
 
 struct uvea_sim_disk_stats {
@@ -64,20 +73,23 @@ struct uvea_sim_disk_stats {
     uint64_t injected; // calls that failed by a fault
     uint64_t lost;     // sectors that a crash lost
     uint64_t spoiled;  // sectors that a crash or rot spoiled
-    uint64_t order;    // database pages overwritten before their copy in the WAL was synced
+    uint64_t order;    // database pages overwritten before their copy in the WAL, or what they were
+                       // in the rollback journal, was synced
     uint64_t bytes;    // in all files
 };
 struct uvea_sim_disk_stats uvea_sim_disk_stats(const struct uvea_sim_disk *disk);
 
 // ---- death and other accidents
 
-// The process dies: unsynced sectors are kept, lost or filled with garbage, a third each.
+// The process dies: unsynced sectors are kept, lost or filled with garbage, a third each; for one
+// file in eight all are kept, for one in eight all are lost. A file that grew keeps all, a part or
+// nothing of its new length; a truncation took place or did not.
 void uvea_sim_disk_crash(struct uvea_sim_disk *disk);
 // All files were closed (they may be closed after the crash); the disk works again.
 void uvea_sim_disk_restart(struct uvea_sim_disk *disk);
 
-// While no file is open: forget everything; take over another disk's files; keep a copy to come back
-// to; flip one bit in one page of a file chosen at random.
+// While no file is open: forget everything; take over another disk's files; keep a copy to come
+// back to; flip one bit in one page of a file chosen at random.
 void uvea_sim_disk_wipe(struct uvea_sim_disk *disk);
 UVEA_MUST_USE enum uvea_error uvea_sim_disk_copy(struct uvea_sim_disk *to,
                                                  const struct uvea_sim_disk *from);
