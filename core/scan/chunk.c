@@ -6,19 +6,50 @@ enum { ROTATIONS = UVEA_ROTATION_COUNT };
 
 _Static_assert((int)UVEA_SCORES_PER_RECORD == 2 * (int)ROTATIONS, "(C, m) for each rotation");
 
-static void score_chunk(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
-                        size_t first, size_t count)
+// Points the lane's records at items first..first+count-1 of the list; of the cold eye at most
+// UVEA_SCAN_PIECE_RECORDS, which are read into the lane's piece.
+static enum uvea_error find_records(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
+                                    size_t first, size_t count, struct uvea_error_context *context)
 {
-    // The planted fault leaves in place what the lane's previous chunk had for its first record.
-    const size_t skip = uvea_plant_active(UVEA_PLANT_STALE_BUFFER) ? 1 : 0;
+    const struct uvea_search *search = list->search;
 
     for (size_t i = 0; i < count; i++) {
-        lane->records[i] = uvea_resident_record(list->search->resident, list->eye,
-                                                uvea_scan_list_index(list, first + i));
+        const uint32_t index = uvea_scan_list_index(list, first + i);
+        switch (list->source) {
+        case UVEA_SCAN_RESIDENT:
+            lane->records[i] = uvea_resident_record(search->resident, index);
+            break;
+        case UVEA_SCAN_EARLIER:
+            lane->records[i] = list->earlier[index].eye[list->eye];
+            break;
+        case UVEA_SCAN_COLD:
+            lane->records[i] = lane->piece + i * UVEA_RECORD_COEFFICIENTS;
+            UVEA_TRY(uvea_cold_read(search->cold, index + 1,
+                                    uvea_resident_version(search->resident, index),
+                                    lane->piece + i * UVEA_RECORD_COEFFICIENTS, context));
+            break;
+        }
     }
-    list->search->config->kernel->scores(list->query, lane->records + skip, count - skip,
-                                         lane->scores + skip * UVEA_SCORES_PER_RECORD);
+    return UVEA_OK;
+}
+
+static enum uvea_error score_chunk(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
+                                   size_t first, size_t count, struct uvea_error_context *context)
+{
+    const size_t piece_max = list->source == UVEA_SCAN_COLD ? UVEA_SCAN_PIECE_RECORDS : count;
+
+    for (size_t done = 0; done < count; done += piece_max) {
+        const size_t left = count - done;
+        const size_t piece = left < piece_max ? left : piece_max;
+        // The planted fault leaves in place what the lane's previous chunk had for its first
+        // record.
+        const size_t skip = done == 0 && uvea_plant_active(UVEA_PLANT_STALE_BUFFER) ? 1 : 0;
+        UVEA_TRY(find_records(list, lane, first + done, piece, context));
+        list->search->config->kernel->scores(list->query, lane->records + skip, piece - skip,
+                                             lane->scores + (done + skip) * UVEA_SCORES_PER_RECORD);
+    }
     uvea_rt_charge(list->search->rt, UVEA_CHARGE_RING_SCORE, count);
+    return UVEA_OK;
 }
 
 // Scores whole tiles and gives where the chunk's own scores begin.
@@ -39,7 +70,8 @@ static const uint16_t *score_spectral_chunk(const struct uvea_scan_list *list,
 // Opens the anonymous bits of a chunk. distances: what the dense ring predicate refreshed on the
 // way, otherwise left empty.
 static enum uvea_error judge_chunk(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
-                                   size_t first, size_t count, struct uvea_share16 *distances)
+                                   size_t first, size_t count, struct uvea_share16 *distances,
+                                   struct uvea_error_context *context)
 {
     const struct uvea_search_config *config = list->search->config;
 
@@ -48,7 +80,7 @@ static enum uvea_error judge_chunk(const struct uvea_scan_list *list, struct uve
         return uvea_mpc_field_match(lane->session, config->field_form, scores, count * ROTATIONS,
                                     lane->opened);
     }
-    score_chunk(list, lane, first, count);
+    UVEA_TRY(score_chunk(list, lane, first, count, context));
     return uvea_mpc_anonymous_match(lane->session, config->form, lane->scores, count * ROTATIONS,
                                     lane->opened,
                                     config->form == UVEA_PREDICATE_DENSE ? distances : NULL);
@@ -59,8 +91,7 @@ static void score_candidates(const struct uvea_scan_list *list, struct uvea_scan
                              const struct uvea_scan_chunk *chunk)
 {
     for (size_t i = 0; i < chunk->candidate_count; i++) {
-        lane->records[i] =
-            uvea_resident_record(list->search->resident, list->eye, chunk->candidates[i].index);
+        lane->records[i] = uvea_resident_record(list->search->resident, chunk->candidates[i].index);
         lane->positions[i] = (uint32_t)i;
     }
     list->search->config->kernel->scores(list->query, lane->records, chunk->candidate_count,
@@ -172,16 +203,17 @@ cleanup:
     return error;
 }
 
-static enum uvea_error set_strict(const struct uvea_scan_lane *lane, struct uvea_scan_chunk *chunk,
-                                  struct uvea_error_context *context)
+static enum uvea_error set_strict(const struct uvea_scan_lane *lane, bool in_batch,
+                                  struct uvea_scan_chunk *chunk, struct uvea_error_context *context)
 {
     for (size_t i = 0; i < chunk->candidate_count; i++) {
         struct uvea_candidate *candidate = &chunk->candidates[i];
         candidate->strict = rotation_bits(lane->opened, i);
         if ((candidate->strict & ~candidate->anonymous) != 0) {
             return uvea_error_set(context, UVEA_ERR_STATE,
-                                  "record %u matches strictly on a rotation that does not pass the "
+                                  "%s %u matches strictly on a rotation that does not pass the "
                                   "anonymous threshold",
+                                  in_batch ? "earlier request" : "record",
                                   (unsigned)candidate->index + 1);
         }
     }
@@ -219,7 +251,9 @@ cleanup:
     return error;
 }
 
-static enum uvea_error evaluate_candidates(struct uvea_scan_lane *lane,
+// The distances of earlier requests are no statistics: they are not kept.
+static enum uvea_error evaluate_candidates(const struct uvea_scan_list *list,
+                                           struct uvea_scan_lane *lane,
                                            const struct uvea_share16 *distances,
                                            struct uvea_scan_chunk *chunk,
                                            struct uvea_error_context *context)
@@ -227,18 +261,33 @@ static enum uvea_error evaluate_candidates(struct uvea_scan_lane *lane,
     struct uvea_share16 codes = {0};
     struct uvea_share16 masks = {0};
     struct uvea_share32 lifted = {0};
+    const bool in_batch = list->source == UVEA_SCAN_EARLIER;
     enum uvea_error error;
 
     UVEA_TRY_CLEANUP(candidate_distances(lane, chunk->candidate_count, distances, &codes, &masks));
     UVEA_TRY_CLEANUP(uvea_mpc_lift_u32(lane->session, &masks, &lifted));
     UVEA_TRY_CLEANUP(uvea_mpc_strict_match(lane->session, &codes, &lifted, lane->opened));
-    UVEA_TRY_CLEANUP(set_strict(lane, chunk, context));
-    UVEA_TRY_CLEANUP(retain_distances(lane->session, chunk, &codes, &lifted));
+    UVEA_TRY_CLEANUP(set_strict(lane, in_batch, chunk, context));
+    if (!in_batch) {
+        UVEA_TRY_CLEANUP(retain_distances(lane->session, chunk, &codes, &lifted));
+    }
 cleanup:
     uvea_share16_deinit(&codes);
     uvea_share16_deinit(&masks);
     uvea_share32_deinit(&lifted);
     return error;
+}
+
+// What passed on the scanned eye will be read from the other one, while other lanes still scan.
+static void prefetch_candidates(const struct uvea_search *search,
+                                const struct uvea_scan_chunk *chunk)
+{
+    for (size_t i = 0; i < chunk->candidate_count; i++) {
+        const uint32_t serial = chunk->candidates[i].index + 1;
+        const uint16_t version =
+            uvea_resident_version(search->resident, chunk->candidates[i].index);
+        uvea_cold_prefetch(search->cold, &serial, &version, 1);
+    }
 }
 
 enum uvea_error uvea_scan_chunk_run(void *arg, size_t at, struct uvea_error_context *context)
@@ -252,13 +301,16 @@ enum uvea_error uvea_scan_chunk_run(void *arg, size_t at, struct uvea_error_cont
     struct uvea_share16 distances = {0};
     enum uvea_error error;
 
-    UVEA_TRY_CLEANUP(judge_chunk(list, lane, first, count, &distances));
+    UVEA_TRY_CLEANUP(judge_chunk(list, lane, first, count, &distances, context));
     UVEA_TRY_CLEANUP(collect_candidates(list, lane, first, count, chunk));
     if (chunk->candidate_count > 0) {
         if (list->spectral_query != NULL) {
             score_candidates(list, lane, chunk);
         }
-        UVEA_TRY_CLEANUP(evaluate_candidates(lane, &distances, chunk, context));
+        UVEA_TRY_CLEANUP(evaluate_candidates(list, lane, &distances, chunk, context));
+        if (list->source == UVEA_SCAN_RESIDENT) {
+            prefetch_candidates(list->search, chunk);
+        }
     }
 cleanup:
     uvea_share16_deinit(&distances);

@@ -7,7 +7,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { ROTATIONS = UVEA_ROTATION_COUNT };
+enum {
+    ROTATIONS = UVEA_ROTATION_COUNT,
+    PIECE_COEFFICIENTS = UVEA_SCAN_PIECE_RECORDS * UVEA_RECORD_COEFFICIENTS,
+    PIECE_BYTES = 2 * PIECE_COEFFICIENTS,
+};
 
 _Static_assert((int)UVEA_SEARCH_LANES_MAX <= (int)UVEA_FANOUT_TASKS_MAX, "a lane is a task");
 
@@ -30,7 +34,11 @@ static void close_lane(struct uvea_scan_lane *lane, size_t chunk_records)
     if (lane->field_scores != NULL) {
         uvea_mem_wipe(lane->field_scores, lane->field_score_count * sizeof(*lane->field_scores));
     }
+    if (lane->piece != NULL) {
+        uvea_mem_wipe(lane->piece, PIECE_BYTES);
+    }
     uvea_mem_free(lane->records);
+    uvea_mem_free(lane->piece);
     uvea_mem_free(lane->scores);
     uvea_mem_free(lane->field_scores);
     uvea_mem_free(lane->opened);
@@ -75,6 +83,12 @@ static enum uvea_error open_field_scores(const struct uvea_scan_list *list,
     return lane->field_scores == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
 }
 
+static enum uvea_error open_piece(struct uvea_scan_lane *lane)
+{
+    lane->piece = uvea_mem_alloc(PIECE_COEFFICIENTS, sizeof(*lane->piece));
+    return lane->piece == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
+}
+
 // Cuts the list (not empty) into chunks and sets up its lanes. close_list also after a failure.
 static enum uvea_error open_list(struct uvea_scan_list *list)
 {
@@ -98,6 +112,9 @@ static enum uvea_error open_list(struct uvea_scan_list *list)
         UVEA_TRY(open_lane(&list->lanes[i], list->chunk_records));
         if (list->spectral_query != NULL) {
             UVEA_TRY(open_field_scores(list, &list->lanes[i]));
+        }
+        if (list->source == UVEA_SCAN_COLD) {
+            UVEA_TRY(open_piece(&list->lanes[i]));
         }
     }
     return UVEA_OK;
@@ -137,8 +154,10 @@ static enum uvea_error gather_chunks(const struct uvea_scan_list *list, struct u
     if (eye->candidates == NULL) {
         return UVEA_ERR_MEMORY;
     }
-    UVEA_TRY(uvea_share32_init(&eye->codes, distances));
-    UVEA_TRY(uvea_share32_init(&eye->masks, distances));
+    if (distances > 0) {
+        UVEA_TRY(uvea_share32_init(&eye->codes, distances));
+        UVEA_TRY(uvea_share32_init(&eye->masks, distances));
+    }
     distances = 0;
     for (size_t i = 0; i < list->chunk_count; i++) {
         const struct uvea_scan_chunk *chunk = &list->chunks[i];
@@ -155,29 +174,37 @@ static enum uvea_error gather_chunks(const struct uvea_scan_list *list, struct u
     return UVEA_OK;
 }
 
-// Only the scanned eye has spectra.
-static bool goes_spectral(const struct uvea_search *search, enum uvea_eye eye)
+static enum uvea_scan_source source_of(const struct uvea_search *search,
+                                       const struct uvea_scan_range *range)
 {
-    return search->config->path == UVEA_SEARCH_NTT && eye == search->config->full_scan_eye;
+    if (range->in_batch) {
+        return UVEA_SCAN_EARLIER;
+    }
+    return range->eye == search->config->full_scan_eye ? UVEA_SCAN_RESIDENT : UVEA_SCAN_COLD;
 }
 
 enum uvea_error uvea_scan_list_run(const struct uvea_search *search,
-                                   const struct uvea_search_job *job, enum uvea_orientation way,
-                                   enum uvea_eye eye, const uint32_t *indices, size_t count,
-                                   struct uvea_eye_result *out, struct uvea_error_context *context)
+                                   const struct uvea_search_job *job,
+                                   const struct uvea_scan_range *range, struct uvea_eye_result *out,
+                                   struct uvea_error_context *context)
 {
+    const enum uvea_scan_source source = source_of(search, range);
+    // Only the scanned eye has spectra.
+    const bool spectral = search->config->path == UVEA_SEARCH_NTT && source == UVEA_SCAN_RESIDENT;
     struct uvea_scan_list list = {
         .search = search,
-        .query = &job->query->eye[way][eye],
-        .spectral_query = goes_spectral(search, eye) ? job->spectral_query->prepared[way] : NULL,
-        .eye = eye,
-        .quarter = way == UVEA_ORIENTATION_MIRROR ? 1 : 0,
-        .indices = indices,
-        .count = count,
+        .query = &job->query->eye[range->way][range->eye],
+        .spectral_query = spectral ? job->spectral_query->prepared[range->way] : NULL,
+        .source = source,
+        .earlier = job->earlier,
+        .eye = range->eye,
+        .quarter = (range->in_batch ? 2 : 0) + (range->way == UVEA_ORIENTATION_MIRROR ? 1 : 0),
+        .indices = range->indices,
+        .count = range->count,
     };
     enum uvea_error error;
 
-    if (count == 0) {
+    if (range->count == 0) {
         return UVEA_OK;
     }
     UVEA_TRY_CLEANUP(open_list(&list));

@@ -1,16 +1,27 @@
-// One list of a search: the records of one eye in one orientation, cut into chunks, on the sessions
-// of its lanes. Inside the module; search.h is what others call.
+// One list of a search: the records of one eye in one orientation, or the batch's earlier requests,
+// cut into chunks, on the sessions of its lanes. Inside the module; search.h is what others call.
 #ifndef UVEA_CORE_SCAN_LIST_H
 #define UVEA_CORE_SCAN_LIST_H
 
 #include "core/scan/search.h"
 
-enum { UVEA_SCAN_QUARTERS = 4 };
+enum {
+    UVEA_SCAN_QUARTERS = 4,
+    UVEA_SCAN_PIECE_RECORDS = 32, // read from the cold eye and scored together: 1.2 MB
+};
+
+// Where a list's records are.
+enum uvea_scan_source {
+    UVEA_SCAN_RESIDENT, // the scanned eye
+    UVEA_SCAN_COLD,     // the other eye
+    UVEA_SCAN_EARLIER,  // earlier requests of the batch; indices are positions among them
+};
 
 // What one lane works with, sized once for the largest chunk.
 struct uvea_scan_lane {
     struct uvea_session *session;
     const uint16_t **records;
+    uint16_t *piece;        // secret: records of the cold eye; NULL for other sources
     uint16_t *scores;       // secret: (C, m) in the ring
     uint16_t *field_scores; // secret: g in the field; NULL when the list goes through the ring
     size_t field_score_count;
@@ -30,9 +41,11 @@ struct uvea_scan_list {
     const struct uvea_search *search;
     const struct uvea_ring_query *query;
     const void *spectral_query; // NULL: through the ring
+    enum uvea_scan_source source;
+    const struct uvea_search_earlier *earlier;
     enum uvea_eye eye;
     unsigned quarter;
-    const uint32_t *indices; // NULL: the records 0..count-1
+    const uint32_t *indices; // NULL: 0..count-1
     size_t count;
     size_t chunk_records; // in every chunk but the last
     struct uvea_scan_lane *lanes;
@@ -50,12 +63,22 @@ static inline uint32_t uvea_scan_list_index(const struct uvea_scan_list *list, s
 UVEA_MUST_USE enum uvea_error uvea_scan_chunk_run(void *arg, size_t at,
                                                   struct uvea_error_context *context);
 
-// (blocks) indices NULL: the first `count` records. An empty list costs no message. out is all zero
-// before; after a failure it is to be released as well.
-UVEA_MUST_USE enum uvea_error
-uvea_scan_list_run(const struct uvea_search *search, const struct uvea_search_job *job,
-                   enum uvea_orientation way, enum uvea_eye eye, const uint32_t *indices,
-                   size_t count, struct uvea_eye_result *out, struct uvea_error_context *context);
+// What one list goes through.
+struct uvea_scan_range {
+    enum uvea_orientation way;
+    enum uvea_eye eye;
+    bool in_batch;           // the job's earlier requests instead of the database
+    const uint32_t *indices; // NULL: the first `count`
+    size_t count;
+};
+
+// (blocks) An empty list costs no message. out is all zero before; after a failure it is to be
+// released as well.
+UVEA_MUST_USE enum uvea_error uvea_scan_list_run(const struct uvea_search *search,
+                                                 const struct uvea_search_job *job,
+                                                 const struct uvea_scan_range *range,
+                                                 struct uvea_eye_result *out,
+                                                 struct uvea_error_context *context);
 
 void uvea_eye_result_deinit(struct uvea_eye_result *eye);
 

@@ -1,8 +1,10 @@
 #include "core/scan/policy.h"
 
+#include "core/base/check.h"
 #include "core/base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int compare_indices(const void *left, const void *right)
 {
@@ -161,48 +163,145 @@ static enum uvea_error match_orientation(const struct uvea_policy *policy, const
     return UVEA_OK;
 }
 
-static bool any_match(const struct uvea_orientation_matches *matches)
+// ---- the comparison with earlier requests
+
+static enum uvea_error copy_batch_matches(const struct uvea_search_result *result,
+                                          struct uvea_outcome *outcome)
 {
-    return matches->full.total > 0 || matches->supermatch;
-}
-
-// ---- decision
-
-enum uvea_error uvea_policy_decide_uniqueness(const struct uvea_policy *policy, const uint32_t *luc,
-                                              size_t luc_count, bool skip_persistence,
-                                              const struct uvea_search_result *result,
-                                              struct uvea_uniqueness_outcome *outcome)
-{
-    bool matched[UVEA_ORIENTATION_COUNT];
-
-    *outcome = (struct uvea_uniqueness_outcome){.partial_results = policy->return_partial_results};
     for (int way = 0; way < UVEA_ORIENTATION_COUNT; way++) {
-        const enum uvea_error error =
-            match_orientation(policy, luc, luc_count, result->eye[way], &outcome->matches[way]);
-        if (error != UVEA_OK) {
-            uvea_policy_outcome_deinit(outcome);
-            return error;
+        const struct uvea_search_batch *from = &result->batch[way];
+        if (from->count == 0) {
+            continue;
         }
-        matched[way] = any_match(&outcome->matches[way]);
-    }
-    outcome->mirror_attack = !matched[UVEA_ORIENTATION_NORMAL] && matched[UVEA_ORIENTATION_MIRROR];
-    if (matched[UVEA_ORIENTATION_NORMAL] || matched[UVEA_ORIENTATION_MIRROR]) {
-        outcome->decision = UVEA_DECISION_NO_MUTATION;
-    } else if (skip_persistence) {
-        outcome->decision = UVEA_DECISION_UNIQUE_INSERT_SKIPPED;
-    } else {
-        outcome->decision = UVEA_DECISION_UNIQUE_INSERT;
+        outcome->batch_matches[way].at = uvea_mem_alloc(from->count, sizeof(*from->at));
+        if (outcome->batch_matches[way].at == NULL) {
+            return UVEA_ERR_MEMORY;
+        }
+        memcpy(outcome->batch_matches[way].at, from->at, from->count * sizeof(*from->at));
+        outcome->batch_matches[way].count = from->count;
     }
     return UVEA_OK;
 }
 
-void uvea_policy_outcome_deinit(struct uvea_uniqueness_outcome *outcome)
+// ---- decision
+
+// Search, LUC or supermatch.
+static bool matches_record(const struct uvea_orientation_matches *matches)
+{
+    return matches->full.total > 0 || matches->supermatch;
+}
+
+static bool matches_blocking_request(const struct uvea_policy_job *job,
+                                     const struct uvea_outcome *outcome, enum uvea_orientation way)
+{
+    for (size_t i = 0; i < outcome->batch_matches[way].count; i++) {
+        const uint32_t at = outcome->batch_matches[way].at[i];
+        UVEA_CHECK(at < job->earlier_count);
+        if (job->earlier_blocks[at]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void decide_uniqueness(const struct uvea_policy_job *job, struct uvea_outcome *outcome)
+{
+    bool found[UVEA_ORIENTATION_COUNT]; // any match, whatever became of the earlier request
+    bool blocked = false;
+
+    for (int i = 0; i < UVEA_ORIENTATION_COUNT; i++) {
+        const enum uvea_orientation way = (enum uvea_orientation)i;
+        const bool record = matches_record(&outcome->matches[way]);
+        found[way] = record || outcome->batch_matches[way].count > 0;
+        blocked = blocked || record || matches_blocking_request(job, outcome, way);
+    }
+    outcome->mirror_attack = !found[UVEA_ORIENTATION_NORMAL] && found[UVEA_ORIENTATION_MIRROR];
+    if (blocked) {
+        outcome->decision = UVEA_DECISION_NO_MUTATION;
+    } else if (job->skip_persistence) {
+        outcome->decision = UVEA_DECISION_UNIQUE_INSERT_SKIPPED;
+    } else {
+        outcome->decision = UVEA_DECISION_UNIQUE_INSERT;
+    }
+}
+
+static bool matches_strictly(const struct uvea_eye_result *eye, uint32_t index)
+{
+    for (size_t i = 0; i < eye->candidate_count; i++) {
+        if (eye->candidates[i].index == index) {
+            return eye->candidates[i].strict != 0;
+        }
+    }
+    return false;
+}
+
+static void decide_reauth(const struct uvea_policy_job *job,
+                          const struct uvea_eye_result normal[UVEA_EYE_COUNT],
+                          struct uvea_outcome *outcome)
+{
+    const bool left = matches_strictly(&normal[UVEA_EYE_LEFT], job->target);
+    const bool right = matches_strictly(&normal[UVEA_EYE_RIGHT], job->target);
+
+    outcome->success = job->use_or_rule ? left || right : left && right;
+    outcome->decision = outcome->success ? UVEA_DECISION_REAUTH_UPDATE : UVEA_DECISION_NO_MUTATION;
+}
+
+static enum uvea_error match_all(const struct uvea_policy *policy,
+                                 const struct uvea_policy_job *job,
+                                 const struct uvea_search_result *result,
+                                 struct uvea_outcome *outcome)
+{
+    const uint32_t *luc = NULL;
+    size_t luc_count = 0;
+
+    if (job->kind == UVEA_POLICY_UNIQUENESS) {
+        luc = job->luc;
+        luc_count = job->luc_count;
+    } else if (job->kind == UVEA_POLICY_REAUTH && job->use_or_rule) {
+        luc = &job->target;
+        luc_count = 1;
+    }
+    for (int way = 0; way < UVEA_ORIENTATION_COUNT; way++) {
+        UVEA_TRY(
+            match_orientation(policy, luc, luc_count, result->eye[way], &outcome->matches[way]));
+    }
+    return copy_batch_matches(result, outcome);
+}
+
+enum uvea_error uvea_policy_decide(const struct uvea_policy *policy,
+                                   const struct uvea_policy_job *job,
+                                   const struct uvea_search_result *result,
+                                   struct uvea_outcome *outcome)
+{
+    enum uvea_error error;
+
+    *outcome = (struct uvea_outcome){.partial_results = policy->return_partial_results};
+    error = match_all(policy, job, result, outcome);
+    if (error != UVEA_OK) {
+        uvea_policy_outcome_deinit(outcome);
+        return error;
+    }
+    switch (job->kind) {
+    case UVEA_POLICY_UNIQUENESS:
+        decide_uniqueness(job, outcome);
+        break;
+    case UVEA_POLICY_REAUTH:
+        decide_reauth(job, result->eye[UVEA_ORIENTATION_NORMAL], outcome);
+        break;
+    case UVEA_POLICY_CHECK:
+        break;
+    }
+    return UVEA_OK;
+}
+
+void uvea_policy_outcome_deinit(struct uvea_outcome *outcome)
 {
     for (int way = 0; way < UVEA_ORIENTATION_COUNT; way++) {
         close_list(&outcome->matches[way].full);
         for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
             close_list(&outcome->matches[way].partial[eye]);
         }
+        uvea_mem_free(outcome->batch_matches[way].at);
     }
-    *outcome = (struct uvea_uniqueness_outcome){0};
+    *outcome = (struct uvea_outcome){0};
 }

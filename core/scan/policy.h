@@ -1,4 +1,4 @@
-// What a search result means: pure functions over public values. Sources: service.md 2.5-2.7, 4.1.
+// What a search result means: pure functions over public values. Sources: service.md 2.5-2.7, 4.
 #ifndef UVEA_CORE_SCAN_POLICY_H
 #define UVEA_CORE_SCAN_POLICY_H
 
@@ -36,6 +36,7 @@ enum uvea_decision {
     UVEA_DECISION_NO_MUTATION,
     UVEA_DECISION_UNIQUE_INSERT,
     UVEA_DECISION_UNIQUE_INSERT_SKIPPED,
+    UVEA_DECISION_REAUTH_UPDATE, // the rule holds; with skip_persistence nothing is written
 };
 
 // Ascending serials without duplicates, cut at UVEA_POLICY_IDS_MAX; total counts before the cut.
@@ -54,18 +55,48 @@ struct uvea_orientation_matches {
     bool supermatch;
 };
 
-struct uvea_uniqueness_outcome {
+// All zero holds nothing and is no mutation.
+struct uvea_outcome {
     enum uvea_decision decision;
-    bool mirror_attack;
+    bool success;         // reauth: the rule holds
+    bool mirror_attack;   // uniqueness: matches in a mirror and nowhere else
     bool partial_results; // the policy's return_partial_results
     struct uvea_orientation_matches matches[UVEA_ORIENTATION_COUNT];
+    struct {
+        uint32_t *at; // owned: positions of earlier requests that match on both eyes, ascending
+        size_t count;
+    } batch_matches[UVEA_ORIENTATION_COUNT]; // whatever was decided about them
 };
 
-// luc: as uvea_policy_luc_set gave it. outcome is zeroed on failure.
-UVEA_MUST_USE enum uvea_error uvea_policy_decide_uniqueness(
-    const struct uvea_policy *policy, const uint32_t *luc, size_t luc_count, bool skip_persistence,
-    const struct uvea_search_result *result, struct uvea_uniqueness_outcome *outcome);
+enum uvea_policy_kind {
+    UVEA_POLICY_UNIQUENESS,
+    UVEA_POLICY_REAUTH,
+    UVEA_POLICY_CHECK, // reset_check, recovery_check
+};
 
-void uvea_policy_outcome_deinit(struct uvea_uniqueness_outcome *outcome);
+// What was searched for. The search must have been given what the rules look at:
+//   uniqueness  known = luc
+//   reauth      target = target; known = {target} with use_or_rule, else nothing
+//   check       neither
+// earlier_blocks: by position in the search job's earlier list, whether that request was itself
+// decided as UNIQUE_INSERT or REAUTH_UPDATE; only these keep a uniqueness request from insertion.
+struct uvea_policy_job {
+    enum uvea_policy_kind kind;
+    const uint32_t *luc; // uniqueness: as uvea_policy_luc_set gave it
+    size_t luc_count;
+    uint32_t target;  // reauth: index
+    bool use_or_rule; // reauth: one eye is enough
+    bool skip_persistence;
+    const bool *earlier_blocks;
+    size_t earlier_count;
+};
+
+// outcome is zeroed on failure.
+UVEA_MUST_USE enum uvea_error uvea_policy_decide(const struct uvea_policy *policy,
+                                                 const struct uvea_policy_job *job,
+                                                 const struct uvea_search_result *result,
+                                                 struct uvea_outcome *outcome);
+
+void uvea_policy_outcome_deinit(struct uvea_outcome *outcome);
 
 #endif

@@ -15,7 +15,7 @@ enum {
 };
 
 struct uvea_resident_block {
-    uint16_t eye[UVEA_EYE_COUNT][UVEA_RESIDENT_BLOCK_RECORDS][UVEA_RECORD_COEFFICIENTS];
+    uint16_t eye[UVEA_RESIDENT_BLOCK_RECORDS][UVEA_RECORD_COEFFICIENTS];
     uint16_t version[UVEA_RESIDENT_BLOCK_RECORDS];
 };
 
@@ -102,18 +102,33 @@ void uvea_resident_deinit(struct uvea_resident *resident)
     *resident = (struct uvea_resident){0};
 }
 
+void uvea_scan_record_of_share(const struct uvea_iris_share *share,
+                               uint16_t eye[UVEA_RECORD_COEFFICIENTS])
+{
+    memcpy(eye, share->code, sizeof(share->code));
+    memcpy(eye + UVEA_SHARE_COEFFICIENTS, share->mask,
+           UVEA_MASK_COEFFICIENTS * sizeof(share->mask[0]));
+}
+
+static void put(struct uvea_resident_block *block, size_t slot, const uint16_t *eye,
+                uint16_t version)
+{
+    memcpy(block->eye[slot], eye, sizeof(block->eye[slot]));
+    block->version[slot] = version;
+}
+
 enum uvea_error uvea_resident_insert(struct uvea_resident *resident,
-                                     const struct uvea_iris_upload *upload, uint32_t *index)
+                                     const uint16_t eye[UVEA_RECORD_COEFFICIENTS], uint16_t version,
+                                     uint32_t *index)
 {
     const size_t at = resident->count;
-    const size_t slot = at % UVEA_RESIDENT_BLOCK_RECORDS;
     uint64_t hash;
     struct uvea_resident_block **block;
 
     if (at >= resident->records_max) {
         return UVEA_ERR_LIMIT;
     }
-    UVEA_TRY(hash_id(resident->hasher, (uint32_t)(at + 1), 0, &hash));
+    UVEA_TRY(hash_id(resident->hasher, (uint32_t)(at + 1), version, &hash));
     block = &resident->blocks[at / UVEA_RESIDENT_BLOCK_RECORDS];
     if (*block == NULL) {
         *block = uvea_mem_alloc(1, sizeof(**block));
@@ -121,31 +136,37 @@ enum uvea_error uvea_resident_insert(struct uvea_resident *resident,
             return UVEA_ERR_MEMORY;
         }
     }
-    for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
-        const struct uvea_iris_share *share = &upload->eye[eye];
-        uint16_t *record = (*block)->eye[eye][slot];
-        memcpy(record, share->code, sizeof(share->code));
-        memcpy(record + UVEA_SHARE_COEFFICIENTS, share->mask,
-               UVEA_MASK_COEFFICIENTS * sizeof(share->mask[0]));
-    }
-    (*block)->version[slot] = 0;
+    put(*block, at % UVEA_RESIDENT_BLOCK_RECORDS, eye, version);
     resident->checksum += hash;
     resident->count = at + 1;
     *index = (uint32_t)at;
     return UVEA_OK;
 }
 
-static const struct uvea_resident_block *block_of(const struct uvea_resident *resident,
-                                                  uint32_t index)
+static struct uvea_resident_block *block_of(const struct uvea_resident *resident, uint32_t index)
 {
     UVEA_CHECK(index < resident->count);
     return resident->blocks[index / UVEA_RESIDENT_BLOCK_RECORDS];
 }
 
-const uint16_t *uvea_resident_record(const struct uvea_resident *resident, enum uvea_eye eye,
-                                     uint32_t index)
+enum uvea_error uvea_resident_update(struct uvea_resident *resident, uint32_t index,
+                                     const uint16_t eye[UVEA_RECORD_COEFFICIENTS], uint16_t version)
 {
-    return block_of(resident, index)->eye[eye][index % UVEA_RESIDENT_BLOCK_RECORDS];
+    struct uvea_resident_block *block = block_of(resident, index);
+    const size_t slot = index % UVEA_RESIDENT_BLOCK_RECORDS;
+    uint64_t before;
+    uint64_t after;
+
+    UVEA_TRY(hash_id(resident->hasher, index + 1, block->version[slot], &before));
+    UVEA_TRY(hash_id(resident->hasher, index + 1, version, &after));
+    put(block, slot, eye, version);
+    resident->checksum += after - before;
+    return UVEA_OK;
+}
+
+const uint16_t *uvea_resident_record(const struct uvea_resident *resident, uint32_t index)
+{
+    return block_of(resident, index)->eye[index % UVEA_RESIDENT_BLOCK_RECORDS];
 }
 
 uint16_t uvea_resident_version(const struct uvea_resident *resident, uint32_t index)

@@ -1,7 +1,8 @@
-// One party's resident database: the shares of both eyes of every record, in memory.
+// One party's resident database, in memory: the share of the scanned eye of every record, and the
+// registry of all records' versions. The other eye is read through cold.h.
 // index = serial - 1; serials are given out in order and never again. Records are stored in blocks,
 // so growth moves nothing and a pointer to a record stays good until deinit. Everything but the
-// serials and versions is secret. Sources: service.md 2.1, 3.6, 8.6; wire.md 6.15.
+// serials and versions is secret. Sources: service.md 2.1, 3.6, 6.5, 8.6; wire.md 6.15.
 #ifndef UVEA_CORE_SCAN_RESIDENT_H
 #define UVEA_CORE_SCAN_RESIDENT_H
 
@@ -14,9 +15,9 @@
 #include <stdint.h>
 
 enum {
-    UVEA_RESIDENT_BLOCK_RECORDS = 16,                              // 1.2 MB of shares per block
-    UVEA_RESIDENT_RECORDS_MAX = 64 * 1000 * 1000,                  // bound on records_max
-    UVEA_RESIDENT_RECORD_BYTES = 2 * 2 * UVEA_RECORD_COEFFICIENTS, // both eyes: 76,800
+    UVEA_RESIDENT_BLOCK_RECORDS = 32,                          // 1.2 MB of shares per block
+    UVEA_RESIDENT_RECORDS_MAX = 64 * 1000 * 1000,              // bound on records_max
+    UVEA_RESIDENT_RECORD_BYTES = 2 * UVEA_RECORD_COEFFICIENTS, // one eye: 38,400
 };
 
 struct uvea_resident_block;
@@ -39,15 +40,24 @@ UVEA_MUST_USE enum uvea_error uvea_resident_init(struct uvea_resident *resident,
 // Wipes and frees.
 void uvea_resident_deinit(struct uvea_resident *resident);
 
-// Appends a record at version 0 and gives its index: code and the first 6,400 coefficients of the
-// mask of each eye. LIMIT when records_max are held. The database is unchanged on failure.
-UVEA_MUST_USE enum uvea_error uvea_resident_insert(struct uvea_resident *resident,
-                                                   const struct uvea_iris_upload *upload,
-                                                   uint32_t *index);
+// An eye as records hold it: the code, then the real half of the mask. May not overlap.
+void uvea_scan_record_of_share(const struct uvea_iris_share *share,
+                               uint16_t eye[UVEA_RECORD_COEFFICIENTS]);
 
-// UVEA_RECORD_COEFFICIENTS of one eye as the kernels read them. index < count.
-const uint16_t *uvea_resident_record(const struct uvea_resident *resident, enum uvea_eye eye,
-                                     uint32_t index);
+// Appends a record at a version (0 for a new identity) and gives its index. LIMIT when records_max
+// are held. The database is unchanged on failure.
+UVEA_MUST_USE enum uvea_error uvea_resident_insert(struct uvea_resident *resident,
+                                                   const uint16_t eye[UVEA_RECORD_COEFFICIENTS],
+                                                   uint16_t version, uint32_t *index);
+
+// Puts another eye and version in a record's place. index < count. The database is unchanged on
+// failure.
+UVEA_MUST_USE enum uvea_error uvea_resident_update(struct uvea_resident *resident, uint32_t index,
+                                                   const uint16_t eye[UVEA_RECORD_COEFFICIENTS],
+                                                   uint16_t version);
+
+// UVEA_RECORD_COEFFICIENTS of the scanned eye as the kernels read them. index < count.
+const uint16_t *uvea_resident_record(const struct uvea_resident *resident, uint32_t index);
 
 // index < count.
 uint16_t uvea_resident_version(const struct uvea_resident *resident, uint32_t index);

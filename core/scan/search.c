@@ -4,12 +4,13 @@
 #include "core/scan/fanout.h"
 #include "core/scan/list.h"
 
-// The ascending union of the candidates of eye S and the known ones.
+// The ascending union of the candidates of eye S, the known ones and, seen straight, the target.
 static enum uvea_error second_eye_list(const struct uvea_eye_result *first,
-                                       const struct uvea_search_job *job, uint32_t **indices,
-                                       size_t *count)
+                                       const struct uvea_search_job *job, enum uvea_orientation way,
+                                       uint32_t **indices, size_t *count)
 {
-    uint32_t *list = uvea_mem_alloc(first->candidate_count + job->known_count, sizeof(*list));
+    uint32_t *list = uvea_mem_alloc(first->candidate_count + job->known_count + 1, sizeof(*list));
+    uint32_t target = way == UVEA_ORIENTATION_NORMAL ? job->target : UINT32_MAX;
     size_t i = 0;
     size_t k = 0;
     size_t n = 0;
@@ -17,13 +18,18 @@ static enum uvea_error second_eye_list(const struct uvea_eye_result *first,
     if (list == NULL) {
         return UVEA_ERR_MEMORY;
     }
-    while (i < first->candidate_count || k < job->known_count) {
+    for (;;) {
         const uint32_t scanned =
             i < first->candidate_count ? first->candidates[i].index : UINT32_MAX;
         const uint32_t known = k < job->known_count ? job->known[k] : UINT32_MAX;
-        const uint32_t index = scanned < known ? scanned : known;
+        uint32_t index = scanned < known ? scanned : known;
+        index = target < index ? target : index;
+        if (index == UINT32_MAX) {
+            break;
+        }
         i += scanned == index;
         k += known == index;
+        target = target == index ? UINT32_MAX : target;
         list[n++] = index;
     }
     *indices = list;
@@ -31,35 +37,129 @@ static enum uvea_error second_eye_list(const struct uvea_eye_result *first,
     return UVEA_OK;
 }
 
+// What runs at once, on sessions of its own each: both orientations over the database, then both
+// over the earlier requests.
+enum { PARTS_MAX = 2 * UVEA_ORIENTATION_COUNT };
+
 struct cascade {
     const struct uvea_search *search;
     const struct uvea_search_job *job;
     struct uvea_search_result *result;
-    uint64_t comparisons[UVEA_ORIENTATION_COUNT];
+    size_t ways;
+    uint64_t comparisons[PARTS_MAX];
 };
 
-// One orientation: its own sessions, so both run at once.
-static enum uvea_error run_cascade(void *arg, size_t item, struct uvea_error_context *context)
+static enum uvea_eye other_eye(enum uvea_eye eye)
 {
-    struct cascade *cascade = arg;
+    return eye == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+}
+
+static enum uvea_error search_records(const struct cascade *cascade, enum uvea_orientation way,
+                                      uint64_t *comparisons, struct uvea_error_context *context)
+{
     const struct uvea_search *search = cascade->search;
-    const enum uvea_orientation way = (enum uvea_orientation)item;
     const enum uvea_eye first = search->config->full_scan_eye;
-    const enum uvea_eye second = first == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+    const enum uvea_eye second = other_eye(first);
     struct uvea_eye_result *eyes = cascade->result->eye[way];
-    const size_t records = search->resident->count;
+    struct uvea_scan_range range = {.way = way, .eye = first, .count = search->resident->count};
     uint32_t *indices;
-    size_t count;
     enum uvea_error error;
 
-    UVEA_TRY(
-        uvea_scan_list_run(search, cascade->job, way, first, NULL, records, &eyes[first], context));
-    UVEA_TRY(second_eye_list(&eyes[first], cascade->job, &indices, &count));
-    error = uvea_scan_list_run(search, cascade->job, way, second, indices, count, &eyes[second],
-                               context);
+    UVEA_TRY(uvea_scan_list_run(search, cascade->job, &range, &eyes[first], context));
+    *comparisons = range.count;
+    range.eye = second;
+    UVEA_TRY(second_eye_list(&eyes[first], cascade->job, way, &indices, &range.count));
+    range.indices = indices;
+    error = uvea_scan_list_run(search, cascade->job, &range, &eyes[second], context);
     uvea_mem_free(indices);
-    cascade->comparisons[way] = (uint64_t)records + count;
+    *comparisons += range.count;
     return error;
+}
+
+// Positions that match strictly on eye T are a subset of those looked at, the candidates of eye S.
+static enum uvea_error match_earlier(struct uvea_search_batch *batch, enum uvea_eye first,
+                                     enum uvea_eye second)
+{
+    const struct uvea_eye_result *s = &batch->eye[first];
+    const struct uvea_eye_result *t = &batch->eye[second];
+    size_t i = 0;
+
+    batch->at = uvea_mem_alloc(t->candidate_count, sizeof(*batch->at));
+    if (batch->at == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    for (size_t j = 0; j < t->candidate_count; j++) {
+        while (s->candidates[i].index != t->candidates[j].index) {
+            i++;
+        }
+        if (s->candidates[i].strict != 0 && t->candidates[j].strict != 0) {
+            batch->at[batch->count++] = t->candidates[j].index;
+        }
+    }
+    return UVEA_OK;
+}
+
+static enum uvea_error search_earlier(const struct cascade *cascade, enum uvea_orientation way,
+                                      uint64_t *comparisons, struct uvea_error_context *context)
+{
+    const struct uvea_search *search = cascade->search;
+    const enum uvea_eye first = search->config->full_scan_eye;
+    const enum uvea_eye second = other_eye(first);
+    struct uvea_search_batch *batch = &cascade->result->batch[way];
+    struct uvea_scan_range range = {
+        .way = way, .eye = first, .in_batch = true, .count = cascade->job->earlier_count};
+    uint32_t *indices;
+    enum uvea_error error;
+
+    UVEA_TRY(uvea_scan_list_run(search, cascade->job, &range, &batch->eye[first], context));
+    *comparisons = range.count;
+    range.eye = second;
+    range.count = batch->eye[first].candidate_count;
+    indices = uvea_mem_alloc(range.count, sizeof(*indices));
+    if (indices == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < range.count; i++) {
+        indices[i] = batch->eye[first].candidates[i].index;
+    }
+    range.indices = indices;
+    error = uvea_scan_list_run(search, cascade->job, &range, &batch->eye[second], context);
+    uvea_mem_free(indices);
+    *comparisons += range.count;
+    return error == UVEA_OK ? match_earlier(batch, first, second) : error;
+}
+
+static enum uvea_error run_part(void *arg, size_t part, struct uvea_error_context *context)
+{
+    struct cascade *cascade = arg;
+    const enum uvea_orientation way = (enum uvea_orientation)(part % cascade->ways);
+
+    return part < cascade->ways
+               ? search_records(cascade, way, &cascade->comparisons[part], context)
+               : search_earlier(cascade, way, &cascade->comparisons[part], context);
+}
+
+static enum uvea_error check_job(const struct uvea_search *search,
+                                 const struct uvea_search_job *job,
+                                 struct uvea_error_context *context)
+{
+    for (size_t i = 0; i < job->known_count; i++) {
+        if (job->known[i] >= search->resident->count ||
+            (i > 0 && job->known[i - 1] >= job->known[i])) {
+            return uvea_error_set(context, UVEA_ERR_USAGE,
+                                  "known candidates must be ascending records, entry %zu is not",
+                                  i);
+        }
+    }
+    if (job->target != UVEA_SEARCH_NO_TARGET && job->target >= search->resident->count) {
+        return uvea_error_set(context, UVEA_ERR_USAGE, "target %u of %zu records",
+                              (unsigned)job->target, search->resident->count);
+    }
+    if (job->earlier_count > UVEA_SEARCH_EARLIER_MAX) {
+        return uvea_error_set(context, UVEA_ERR_USAGE, "%zu earlier requests: at most %d",
+                              job->earlier_count, UVEA_SEARCH_EARLIER_MAX);
+    }
+    return UVEA_OK;
 }
 
 static enum uvea_error check_call(const struct uvea_search *search,
@@ -86,22 +186,18 @@ static enum uvea_error check_call(const struct uvea_search *search,
                               "the NTT path wants spectra of all %zu records and of the query",
                               search->resident->count);
     }
-    for (size_t i = 0; i < job->known_count; i++) {
-        if (job->known[i] >= search->resident->count ||
-            (i > 0 && job->known[i - 1] >= job->known[i])) {
-            return uvea_error_set(context, UVEA_ERR_USAGE,
-                                  "known candidates must be ascending records, entry %zu is not",
-                                  i);
-        }
+    if (search->cold == NULL && search->resident->count > 0) {
+        return uvea_error_set(context, UVEA_ERR_USAGE, "nowhere to read the other eye from");
     }
-    return UVEA_OK;
+    return check_job(search, job, context);
 }
 
 enum uvea_error uvea_search_run(const struct uvea_search *search, const struct uvea_search_job *job,
                                 struct uvea_search_result *result,
                                 struct uvea_error_context *context)
 {
-    struct cascade cascade = {.search = search, .job = job, .result = result};
+    struct cascade cascade = {
+        .search = search, .job = job, .result = result, .ways = job->mirror ? 2 : 1};
     enum uvea_error error;
 
     *result = (struct uvea_search_result){0};
@@ -109,14 +205,18 @@ enum uvea_error uvea_search_run(const struct uvea_search *search, const struct u
         context->text[0] = '\0';
     }
     UVEA_TRY(check_call(search, job, context));
-    error = uvea_fanout(search->rt, "scan orientation", run_cascade, &cascade, job->mirror ? 2 : 1,
-                        UVEA_ORIENTATION_COUNT, context);
+    error =
+        uvea_fanout(search->rt, "scan orientation", run_part, &cascade,
+                    job->earlier_count > 0 ? 2 * cascade.ways : cascade.ways, PARTS_MAX, context);
+    if (search->cold != NULL) {
+        uvea_cold_release_prefetched(search->cold);
+    }
     if (error != UVEA_OK) {
         uvea_search_result_deinit(result);
         return error;
     }
-    for (int way = 0; way < UVEA_ORIENTATION_COUNT; way++) {
-        result->comparisons += cascade.comparisons[way];
+    for (size_t part = 0; part < PARTS_MAX; part++) {
+        result->comparisons += cascade.comparisons[part];
     }
     return UVEA_OK;
 }
@@ -126,7 +226,9 @@ void uvea_search_result_deinit(struct uvea_search_result *result)
     for (int way = 0; way < UVEA_ORIENTATION_COUNT; way++) {
         for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
             uvea_eye_result_deinit(&result->eye[way][eye]);
+            uvea_eye_result_deinit(&result->batch[way].eye[eye]);
         }
+        uvea_mem_free(result->batch[way].at);
     }
     *result = (struct uvea_search_result){0};
 }

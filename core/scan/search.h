@@ -8,9 +8,14 @@
 // passed anonymously. Chunk k runs on lane k mod lanes; lanes and both orientations run at once.
 // The transcript of each session is fixed by public values only.
 //
+// Earlier requests of the same batch are compared the same way, at the same time, on sessions of
+// their own: their eye S first, and of those with an anonymous pass (opened: L6) the eye T; strict
+// bits are opened (L6) and no distance is kept. In both orientations the other operand is the
+// earlier request's normal query of the same database eye.
+//
 // On the NTT path phase 1 scores spectra and opens the field predicate's bits instead; the records
 // that passed are then scored again in the ring, for all 31 rotations, and go on as above. Sources:
-// service.md 2.5; wire.md 6.14; ntt.md 5.
+// service.md 2.5, 3.6, 7; wire.md 6.14; ntt.md 5.
 #ifndef UVEA_CORE_SCAN_SEARCH_H
 #define UVEA_CORE_SCAN_SEARCH_H
 
@@ -22,6 +27,7 @@
 #include "core/mpc/session.h"
 #include "core/mpc/share.h"
 #include "core/rt/rt.h"
+#include "core/scan/cold.h"
 #include "core/scan/query.h"
 #include "core/scan/resident.h"
 #include "core/scan/spectral.h"
@@ -35,6 +41,7 @@ enum {
     UVEA_SEARCH_LANES_MAX = 256,      // per list
     UVEA_SEARCH_SESSION_MULTIPLE = 8, // two eyes x four quarters
     UVEA_SEARCH_SESSIONS_MAX = 65536,
+    UVEA_SEARCH_EARLIER_MAX = 1024,
 };
 
 // How the full scan scores and judges. Both give the same candidates. The second eye, which few
@@ -61,20 +68,34 @@ struct uvea_search_config {
 struct uvea_search {
     struct uvea_rt *rt;
     const struct uvea_search_config *config;
-    const struct uvea_resident *resident;
+    const struct uvea_resident *resident; // the full-scan eye
+    struct uvea_cold *cold;               // the other eye of the same records
     const struct uvea_spectral *spectral; // with the NTT path: the scanned eye of the same records
     struct uvea_session *const *sessions;
     size_t session_count; // a positive multiple of UVEA_SEARCH_SESSION_MULTIPLE
 };
 
-// One request. known: candidates evaluated on eye T in both orientations whatever eye S says;
-// ascending, without duplicates, each below the record count.
+// An earlier request of the same batch as a record: both eyes of its share in record form
+// (uvea_scan_record_of_share), UVEA_RECORD_COEFFICIENTS each, borrowed. Secret.
+struct uvea_search_earlier {
+    const uint16_t *eye[UVEA_EYE_COUNT];
+};
+
+#define UVEA_SEARCH_NO_TARGET UINT32_MAX
+
+// One request. known: candidates evaluated on eye T in both orientations whatever eye S says (the
+// LUC set); ascending, without duplicates, each below the record count. target: index of the record
+// a reauth names, evaluated so in the normal orientation only; else UVEA_SEARCH_NO_TARGET (0 is a
+// record). earlier: earlier requests of the batch that this one is compared with, in their order.
 struct uvea_search_job {
     const struct uvea_scan_query *query;
     const struct uvea_spectral_query *spectral_query; // with the NTT path
     bool mirror;
     const uint32_t *known;
     size_t known_count;
+    uint32_t target;
+    const struct uvea_search_earlier *earlier;
+    size_t earlier_count; // at most UVEA_SEARCH_EARLIER_MAX
 };
 
 // A record with an anonymous pass on one eye. Public by then. Bit r of the masks is rotation
@@ -95,15 +116,27 @@ struct uvea_eye_result {
     struct uvea_share32 masks;
 };
 
+// One orientation of the comparison with earlier requests. eye: the bits that were opened, index =
+// position in the job's earlier; no distances. at: the positions that match strictly on both eyes,
+// ascending.
+struct uvea_search_batch {
+    struct uvea_eye_result eye[UVEA_EYE_COUNT];
+    uint32_t *at; // owned
+    size_t count;
+};
+
 // Indexed by orientation, then by database eye. All zero holds nothing.
 struct uvea_search_result {
     struct uvea_eye_result eye[UVEA_ORIENTATION_COUNT][UVEA_EYE_COUNT];
-    uint64_t comparisons; // record x eye x orientation, each with all 31 rotations
+    struct uvea_search_batch batch[UVEA_ORIENTATION_COUNT];
+    uint64_t
+        comparisons; // record or earlier request x eye x orientation, each with all 31 rotations
 };
 
-// (blocks) USAGE: session count, chunk size or known list not as said above. STATE: a strict hit
-// outside the prefilter. Otherwise what a session reported; context then has its sentence. result
-// is zeroed on failure; the sessions are then out of step and of no further use.
+// (blocks) USAGE: session count, chunk size, known list, target or earlier requests not as said
+// above. STATE: a strict hit outside the prefilter. Otherwise what a session or the reading of eye
+// T reported; context then has its sentence. result is zeroed on failure; the sessions are then out
+// of step and of no further use. Releases at its end what was fetched ahead from cold.
 UVEA_MUST_USE enum uvea_error uvea_search_run(const struct uvea_search *search,
                                               const struct uvea_search_job *job,
                                               struct uvea_search_result *result,

@@ -1,8 +1,11 @@
 #include "core/scan/spectral.h"
 
+#include "core/base/check.h"
 #include "core/base/mem.h"
 #include "core/mpc/convert.h"
 #include "core/scan/fanout.h"
+
+#include <string.h>
 
 // ---- records
 
@@ -65,6 +68,76 @@ enum uvea_error uvea_spectral_insert(struct uvea_spectral *spectral,
     return UVEA_OK;
 }
 
+enum uvea_error uvea_spectral_grow(struct uvea_spectral *spectral, size_t count)
+{
+    UVEA_TRY(reserve(spectral, count));
+    spectral->count = count > spectral->count ? count : spectral->count;
+    return UVEA_OK;
+}
+
+void uvea_spectral_set(struct uvea_spectral *spectral, size_t index,
+                       const struct uvea_spectrum *record)
+{
+    UVEA_CHECK(index < spectral->count);
+    put(spectral, index, record);
+}
+
+// ---- conversion
+
+void uvea_spectral_deletion_dummy(struct uvea_spectrum *out)
+{
+    // One value at each position: nothing but the frequency 0 of each channel, which is its sum.
+    memset(out, 0, sizeof(*out));
+    for (size_t channel = 0; channel < UVEA_SPECTRUM_CHANNELS; channel++) {
+        out->values[channel] = UVEA_TRANSFORM_POINTS;
+    }
+}
+
+// Records of one exchange: bounds what a session needs at a time to about 1 MB.
+enum { STEP_RECORDS = 4 };
+
+struct step {
+    struct uvea_convert_source sources[STEP_RECORDS];
+    struct uvea_field_eye eyes[STEP_RECORDS];
+};
+
+static enum uvea_error convert_step(struct uvea_session *session, const uint16_t *const *eyes,
+                                    size_t count, struct step *step, struct uvea_spectrum *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        step->sources[i] = (struct uvea_convert_source){
+            .code = eyes[i],
+            .mask = eyes[i] + UVEA_SHARE_COEFFICIENTS,
+        };
+    }
+    UVEA_TRY(uvea_mpc_convert_eyes(session, step->sources, count, step->eyes));
+    for (size_t i = 0; i < count; i++) {
+        uvea_spectrum_of_record(&step->eyes[i], &out[i]);
+    }
+    return UVEA_OK;
+}
+
+enum uvea_error uvea_spectral_convert(struct uvea_session *session, const uint16_t *const *eyes,
+                                      size_t count, struct uvea_spectrum *out)
+{
+    struct step *step = uvea_mem_alloc(1, sizeof(*step));
+    enum uvea_error error = step == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
+
+    for (size_t done = 0; done < count && error == UVEA_OK; done += STEP_RECORDS) {
+        const size_t left = count - done;
+        error = convert_step(session, eyes + done, left < STEP_RECORDS ? left : STEP_RECORDS, step,
+                             out + done);
+    }
+    if (step != NULL) {
+        uvea_mem_wipe(step, sizeof(*step));
+        uvea_mem_free(step);
+    }
+    if (error != UVEA_OK) {
+        uvea_mem_wipe(out, count * sizeof(*out));
+    }
+    return error;
+}
+
 // ---- all records at start-up
 
 struct conversion {
@@ -73,52 +146,34 @@ struct conversion {
     size_t session_count;
 };
 
-// Records of one exchange: bounds what a session needs at a time to about 1 MB.
-enum { STEP_RECORDS = 4 };
-
-struct step {
-    struct uvea_convert_source sources[STEP_RECORDS];
-    struct uvea_field_eye eyes[STEP_RECORDS];
-    struct uvea_spectrum spectrum;
+// What one session works with.
+struct batch {
+    const uint16_t *eyes[STEP_RECORDS];
+    struct uvea_spectrum spectra[STEP_RECORDS];
 };
-
-static enum uvea_error convert_step(struct conversion *conversion, struct step *step, size_t first,
-                                    size_t count, struct uvea_session *session)
-{
-    const struct uvea_spectral_load *load = conversion->load;
-
-    for (size_t i = 0; i < count; i++) {
-        const uint16_t *record =
-            uvea_resident_record(load->resident, load->eye, (uint32_t)(first + i));
-        step->sources[i] = (struct uvea_convert_source){
-            .code = record,
-            .mask = record + UVEA_SHARE_COEFFICIENTS,
-        };
-    }
-    UVEA_TRY(uvea_mpc_convert_eyes(session, step->sources, count, step->eyes));
-    for (size_t i = 0; i < count; i++) {
-        uvea_spectrum_of_record(&step->eyes[i], &step->spectrum);
-        put(conversion->spectral, first + i, &step->spectrum);
-    }
-    return UVEA_OK;
-}
 
 static enum uvea_error convert_batch(struct conversion *conversion, size_t first, size_t count,
                                      struct uvea_session *session)
 {
-    struct step *step = uvea_mem_alloc(1, sizeof(*step));
-    enum uvea_error error = UVEA_OK;
+    struct batch *batch = uvea_mem_alloc(1, sizeof(*batch));
+    enum uvea_error error = batch == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
 
-    if (step == NULL) {
-        return UVEA_ERR_MEMORY;
-    }
     for (size_t done = 0; done < count && error == UVEA_OK; done += STEP_RECORDS) {
         const size_t left = count - done;
-        error = convert_step(conversion, step, first + done,
-                             left < STEP_RECORDS ? left : STEP_RECORDS, session);
+        const size_t step = left < STEP_RECORDS ? left : STEP_RECORDS;
+        for (size_t i = 0; i < step; i++) {
+            batch->eyes[i] =
+                uvea_resident_record(conversion->load->resident, (uint32_t)(first + done + i));
+        }
+        error = uvea_spectral_convert(session, batch->eyes, step, batch->spectra);
+        for (size_t i = 0; i < step && error == UVEA_OK; i++) {
+            put(conversion->spectral, first + done + i, &batch->spectra[i]);
+        }
     }
-    uvea_mem_wipe(step, sizeof(*step));
-    uvea_mem_free(step);
+    if (batch != NULL) {
+        uvea_mem_wipe(batch, sizeof(*batch));
+        uvea_mem_free(batch);
+    }
     return error;
 }
 

@@ -42,16 +42,37 @@ void uvea_spectral_deinit(struct uvea_spectral *spectral);
 UVEA_MUST_USE enum uvea_error uvea_spectral_insert(struct uvea_spectral *spectral,
                                                    const struct uvea_spectrum *record);
 
+// Makes count records at least; each new one is to be set before it is searched. LIMIT beyond
+// records_max. count stays as it was on failure.
+UVEA_MUST_USE enum uvea_error uvea_spectral_grow(struct uvea_spectral *spectral, size_t count);
+
+// Puts a spectrum in a record's place. index < count. Tasks may set records of different tiles at
+// once; UVEA_SPECTRAL_BATCH_RECORDS records from a multiple of that are whole tiles.
+void uvea_spectral_set(struct uvea_spectral *spectral, size_t index,
+                       const struct uvea_spectrum *record);
+
+// ---- conversion
+
+// The spectrum of a deleted identity: of the public constant template, code 1 and mask 1 at every
+// position, as a share of degree 0. The same on all parties, so nothing is exchanged.
+void uvea_spectral_deletion_dummy(struct uvea_spectrum *out);
+
+// (blocks) Converts eyes in record form (count pointers to UVEA_RECORD_COEFFICIENTS each) into
+// spectra of records: what an update without a search needs, or a batch at start-up. out: count,
+// zeroed on failure. The session keeps the failure's sentence. count = 0 costs no message.
+UVEA_MUST_USE enum uvea_error uvea_spectral_convert(struct uvea_session *session,
+                                                    const uint16_t *const *eyes, size_t count,
+                                                    struct uvea_spectrum *out);
+
 // Where a load works: on these sessions, all idle, in lockstep with the peers.
 struct uvea_spectral_load {
     struct uvea_rt *rt;
     struct uvea_session *const *sessions;
     size_t session_count; // 1 or more
     const struct uvea_resident *resident;
-    enum uvea_eye eye;
 };
 
-// (blocks) Converts the eye of every resident record into spectral, which is empty: batches of
+// (blocks) Converts every resident record into spectral, which is empty: batches of
 // UVEA_SPECTRAL_BATCH_RECORDS, batch b on session b mod min(session_count, 48).
 UVEA_MUST_USE enum uvea_error uvea_spectral_convert_all(const struct uvea_spectral_load *load,
                                                         struct uvea_spectral *spectral,

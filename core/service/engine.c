@@ -146,8 +146,7 @@ static enum uvea_error append_matches(struct uvea_buf *buf,
 // Partial lists follow from the candidates; full ones depend on the LUC set too.
 static enum uvea_error encode_outcome(const struct uvea_engine *engine,
                                       const struct uvea_search_result *search,
-                                      const struct uvea_uniqueness_outcome *outcome,
-                                      struct uvea_buf *buf)
+                                      const struct uvea_outcome *outcome, struct uvea_buf *buf)
 {
     UVEA_TRY(uvea_buf_append(buf, engine->run_seed, sizeof(engine->run_seed)));
     UVEA_TRY(append_u32(buf, (uint32_t)engine->requests));
@@ -164,7 +163,7 @@ static enum uvea_error encode_outcome(const struct uvea_engine *engine,
 
 static enum uvea_error digest_outcome(const struct uvea_engine *engine,
                                       const struct uvea_search_result *search,
-                                      const struct uvea_uniqueness_outcome *outcome,
+                                      const struct uvea_outcome *outcome,
                                       uint8_t digest[DIGEST_BYTES])
 {
     struct uvea_buf buf = {0};
@@ -179,7 +178,7 @@ static enum uvea_error digest_outcome(const struct uvea_engine *engine,
 
 enum uvea_error uvea_engine_check_outcome(struct uvea_engine *engine,
                                           const struct uvea_search_result *search,
-                                          const struct uvea_uniqueness_outcome *outcome,
+                                          const struct uvea_outcome *outcome,
                                           struct uvea_error_context *context)
 {
     uint8_t own[DIGEST_BYTES];

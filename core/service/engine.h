@@ -46,10 +46,10 @@ UVEA_MUST_USE enum uvea_error uvea_engine_check_drift(struct uvea_engine *engine
 // (blocks) The three parties opened the same bits and decided alike, else STATE, which names the
 // odd one when the other two agree. Bytes of 32 to next and prev: SHA-256 over the run seed, the
 // request's number and the public part of search and outcome (wire.md 6.15, job-hash).
-UVEA_MUST_USE enum uvea_error
-uvea_engine_check_outcome(struct uvea_engine *engine, const struct uvea_search_result *search,
-                          const struct uvea_uniqueness_outcome *outcome,
-                          struct uvea_error_context *context);
+UVEA_MUST_USE enum uvea_error uvea_engine_check_outcome(struct uvea_engine *engine,
+                                                        const struct uvea_search_result *search,
+                                                        const struct uvea_outcome *outcome,
+                                                        struct uvea_error_context *context);
 
 // (blocks) The three databases hold the same records at the same versions, else STATE.
 UVEA_MUST_USE enum uvea_error uvea_engine_check_state(struct uvea_engine *engine,

@@ -88,7 +88,8 @@ static enum uvea_error open_sessions(struct party_run *run, struct uvea_error_co
                        UVEA_FANOUT_TASKS_MAX, context);
 }
 
-static void set_up_engine(struct party_run *run, struct uvea_resident *resident)
+static void set_up_engine(struct party_run *run, struct uvea_resident *resident,
+                          struct uvea_cold *cold)
 {
     struct uvea_engine *engine = &run->engine;
 
@@ -101,6 +102,7 @@ static void set_up_engine(struct party_run *run, struct uvea_resident *resident)
         .rt = run->rt,
         .config = &run->config->search,
         .resident = resident,
+        .cold = cold,
         .spectral = engine->spectral,
         .sessions = run->session_at,
         .session_count = run->session_count,
@@ -117,7 +119,6 @@ static enum uvea_error convert_records(struct party_run *run, const struct uvea_
         .sessions = run->session_at,
         .session_count = run->session_count,
         .resident = resident,
-        .eye = search->full_scan_eye,
     };
 
     if (run->engine.spectral == NULL) {
@@ -128,14 +129,14 @@ static enum uvea_error convert_records(struct party_run *run, const struct uvea_
 }
 
 static enum uvea_error come_up(struct party_run *run, struct uvea_resident *resident,
-                               struct uvea_error_context *context)
+                               struct uvea_cold *cold, struct uvea_error_context *context)
 {
     UVEA_TRY(check_config(run->config, context));
     UVEA_TRY(uvea_mesh_open(run->rt, &run->config->mesh, &run->mesh, context));
     UVEA_TRY(uvea_mesh_connect(run->mesh, context));
     UVEA_TRY(uvea_control_open(run->mesh, &run->control, context));
     UVEA_TRY(open_sessions(run, context));
-    set_up_engine(run, resident);
+    set_up_engine(run, resident, cold);
     UVEA_TRY(uvea_engine_check_state(&run->engine, context));
     return convert_records(run, resident, context);
 }
@@ -232,9 +233,9 @@ static void close_run(struct party_run *run)
 }
 
 enum uvea_error uvea_party_run(struct uvea_rt *rt, const struct uvea_party_config *config,
-                               struct uvea_resident *resident, struct uvea_channel *requests,
-                               struct uvea_channel *responses, struct uvea_party_stats *stats,
-                               struct uvea_error_context *context)
+                               struct uvea_resident *resident, struct uvea_cold *cold,
+                               struct uvea_channel *requests, struct uvea_channel *responses,
+                               struct uvea_party_stats *stats, struct uvea_error_context *context)
 {
     struct party_run run = {.rt = rt, .config = config};
     enum uvea_error error;
@@ -242,7 +243,7 @@ enum uvea_error uvea_party_run(struct uvea_rt *rt, const struct uvea_party_confi
     if (context != NULL) {
         context->text[0] = '\0';
     }
-    UVEA_TRY_CLEANUP(come_up(&run, resident, context));
+    UVEA_TRY_CLEANUP(come_up(&run, resident, cold, context));
     UVEA_TRY_CLEANUP(serve(&run, requests, responses, context));
     UVEA_TRY_CLEANUP(part(&run, context));
 cleanup:

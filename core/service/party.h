@@ -30,14 +30,14 @@ struct uvea_party_config {
 // party when two agree); before its response goes out, that their databases still agree (STATE).
 // So a party that finds itself out of step hands out nothing more.
 //
-// resident: what the database holds at the start; borrowed, and left as it is at the end.
-// Returns OK once requests was shut and all that was queued is answered; otherwise the failure,
-// named in context. Both ways the mesh is closed (peers that still wait see the connection end) and
-// responses is shut. stats is filled in either case.
+// resident, cold: what the database holds at the start, the scanned eye and the other; borrowed,
+// and left as they are at the end. Returns OK once requests was shut and all that was queued is
+// answered; otherwise the failure, named in context. Both ways the mesh is closed (peers that still
+// wait see the connection end) and responses is shut. stats is filled in either case.
 UVEA_MUST_USE enum uvea_error
 uvea_party_run(struct uvea_rt *rt, const struct uvea_party_config *config,
-               struct uvea_resident *resident, struct uvea_channel *requests,
-               struct uvea_channel *responses, struct uvea_party_stats *stats,
-               struct uvea_error_context *context);
+               struct uvea_resident *resident, struct uvea_cold *cold,
+               struct uvea_channel *requests, struct uvea_channel *responses,
+               struct uvea_party_stats *stats, struct uvea_error_context *context);
 
 #endif

@@ -54,7 +54,7 @@ struct uvea_response {
     const char *error_reason;          // NULL when there is no error; a literal
     struct uvea_error_context refusal; // why this party could not read its share, else empty
     uint32_t serial;                   // given to the new identity; 0 when none was
-    struct uvea_uniqueness_outcome outcome;
+    struct uvea_outcome outcome;
     struct uvea_search_result search;
     struct uvea_party_stats stats; // after this request
 };

@@ -63,7 +63,7 @@ static json_t *optional_rotations(const struct uvea_match_list *list, bool shown
     return array;
 }
 
-static bool put_normal(json_t *object, const struct uvea_uniqueness_outcome *outcome)
+static bool put_normal(json_t *object, const struct uvea_outcome *outcome)
 {
     const struct uvea_orientation_matches *normal = &outcome->matches[UVEA_ORIENTATION_NORMAL];
     const struct uvea_match_list *left = &normal->partial[UVEA_EYE_LEFT];
@@ -81,7 +81,7 @@ static bool put_normal(json_t *object, const struct uvea_uniqueness_outcome *out
            put(object, "matched_batch_request_ids", json_array());
 }
 
-static bool put_mirror(json_t *object, const struct uvea_uniqueness_outcome *outcome)
+static bool put_mirror(json_t *object, const struct uvea_outcome *outcome)
 {
     const struct uvea_orientation_matches *mirror = &outcome->matches[UVEA_ORIENTATION_MIRROR];
     const struct uvea_match_list *left = &mirror->partial[UVEA_EYE_LEFT];
@@ -97,7 +97,7 @@ static bool put_mirror(json_t *object, const struct uvea_uniqueness_outcome *out
 }
 
 static bool put_success(json_t *object, struct uvea_party party, json_t *signup_id, uint32_t serial,
-                        const struct uvea_uniqueness_outcome *outcome)
+                        const struct uvea_outcome *outcome)
 {
     const bool inserted = outcome->decision == UVEA_DECISION_UNIQUE_INSERT;
     const bool unique = inserted || outcome->decision == UVEA_DECISION_UNIQUE_INSERT_SKIPPED;
@@ -174,7 +174,7 @@ bool uvea_result_text_valid(const char *text)
 
 // outcome NULL: the error form with reason.
 static enum uvea_error encode(struct uvea_party party, const char *signup_id, uint32_t serial,
-                              const struct uvea_uniqueness_outcome *outcome, const char *reason,
+                              const struct uvea_outcome *outcome, const char *reason,
                               struct uvea_buf *buf)
 {
     json_t *id = json_string(signup_id);
@@ -197,8 +197,7 @@ static enum uvea_error encode(struct uvea_party party, const char *signup_id, ui
 }
 
 enum uvea_error uvea_result_encode_uniqueness(struct uvea_party party, const char *signup_id,
-                                              uint32_t serial,
-                                              const struct uvea_uniqueness_outcome *outcome,
+                                              uint32_t serial, const struct uvea_outcome *outcome,
                                               struct uvea_buf *buf)
 {
     return encode(party, signup_id, serial, outcome, NULL, buf);

@@ -24,9 +24,10 @@ bool uvea_result_text_valid(const char *text);
 // Appends a UniquenessResult, and a NUL behind it that len does not count. serial: of the new
 // identity, read only when the decision is an insertion. FORMAT: signup_id is not UTF-8. buf is
 // unchanged on failure.
-UVEA_MUST_USE enum uvea_error
-uvea_result_encode_uniqueness(struct uvea_party party, const char *signup_id, uint32_t serial,
-                              const struct uvea_uniqueness_outcome *outcome, struct uvea_buf *buf);
+UVEA_MUST_USE enum uvea_error uvea_result_encode_uniqueness(struct uvea_party party,
+                                                            const char *signup_id, uint32_t serial,
+                                                            const struct uvea_outcome *outcome,
+                                                            struct uvea_buf *buf);
 
 // Its error form.
 UVEA_MUST_USE enum uvea_error uvea_result_encode_uniqueness_error(struct uvea_party party,

@@ -11,6 +11,7 @@
 struct work {
     struct uvea_iris_upload upload;
     struct uvea_scan_query query;
+    uint16_t record[UVEA_RECORD_COEFFICIENTS];
     struct uvea_spectral_query spectral_query; // all zero on the ring path
 };
 
@@ -45,6 +46,11 @@ static enum uvea_error search_and_decide(struct uvea_engine *engine,
         .query = &work->query,
         .spectral_query = &work->spectral_query,
         .mirror = request->mirror_detection,
+        .target = UVEA_SEARCH_NO_TARGET,
+    };
+    struct uvea_policy_job rules = {
+        .kind = UVEA_POLICY_UNIQUENESS,
+        .skip_persistence = request->skip_persistence,
     };
     uint32_t *luc = NULL;
     size_t luc_count = 0;
@@ -57,23 +63,30 @@ static enum uvea_error search_and_decide(struct uvea_engine *engine,
     job.known_count = luc_count;
     UVEA_TRY_CLEANUP(uvea_search_run(&engine->search, &job, &response->search, context));
     engine->comparisons += response->search.comparisons;
-    UVEA_TRY_CLEANUP(uvea_policy_decide_uniqueness(engine->policy, luc, luc_count,
-                                                   request->skip_persistence, &response->search,
-                                                   &response->outcome));
+    rules.luc = luc;
+    rules.luc_count = luc_count;
+    UVEA_TRY_CLEANUP(
+        uvea_policy_decide(engine->policy, &rules, &response->search, &response->outcome));
 cleanup:
     uvea_mem_free(luc);
     return error;
 }
 
-// Spectra first: they are only looked at together with a record of the resident database.
-static enum uvea_error enrol(struct uvea_engine *engine, const struct work *work)
+// The resident record last: spectrum and other eye are only looked at together with it.
+static enum uvea_error enrol(struct uvea_engine *engine, struct work *work)
 {
+    const enum uvea_eye scanned = engine->search.config->full_scan_eye;
+    const enum uvea_eye other = scanned == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
     uint32_t index;
 
     if (engine->spectral != NULL) {
         UVEA_TRY(uvea_spectral_insert(engine->spectral, work->spectral_query.record));
     }
-    return uvea_resident_insert(engine->resident, &work->upload, &index);
+    uvea_scan_record_of_share(&work->upload.eye[other], work->record);
+    UVEA_TRY(
+        uvea_cold_put(engine->search.cold, (uint32_t)engine->resident->count + 1, 0, work->record));
+    uvea_scan_record_of_share(&work->upload.eye[scanned], work->record);
+    return uvea_resident_insert(engine->resident, work->record, 0, &index);
 }
 
 // On the NTT path the query's scanned eye is converted too, on the session of the agreements.
@@ -102,9 +115,8 @@ static enum uvea_error prepare_query(struct uvea_engine *engine,
 // Nothing is changed or answered before the three parties found themselves in step. The text is
 // made before the insertion too, so that what can still fail comes first.
 static enum uvea_error commit(struct uvea_engine *engine,
-                              const struct uvea_uniqueness_request *request,
-                              const struct work *work, struct uvea_response *response,
-                              struct uvea_error_context *context)
+                              const struct uvea_uniqueness_request *request, struct work *work,
+                              struct uvea_response *response, struct uvea_error_context *context)
 {
     const bool insert = response->outcome.decision == UVEA_DECISION_UNIQUE_INSERT;
     const uint32_t serial = insert ? (uint32_t)engine->resident->count + 1 : 0;

@@ -283,54 +283,75 @@ enum uvea_error uvea_judge_answers(const struct uvea_oracle_config *config,
 // ---- the ledger
 
 // A resident record as an upload would carry it: the mask's imaginary half repeats the real one.
-static void record_share(const struct uvea_resident *resident, enum uvea_eye eye, uint32_t index,
-                         struct uvea_iris_share *out)
+static void record_share(const uint16_t *record, struct uvea_iris_share *out)
 {
-    const uint16_t *record = uvea_resident_record(resident, eye, index);
     const uint16_t *mask = record + UVEA_SHARE_COEFFICIENTS;
     memcpy(out->code, record, sizeof(out->code));
     memcpy(out->mask, mask, sizeof(out->mask) / 2);
     memcpy(out->mask + UVEA_MASK_COEFFICIENTS, mask, sizeof(out->mask) / 2);
 }
 
-struct ledger_scratch {
+struct ledger {
+    const struct uvea_resident *const *residents;
+    struct uvea_cold *const *colds;
+    enum uvea_eye scanned;
+    uint16_t record[UVEA_RECORD_COEFFICIENTS];
     struct uvea_iris_share first;
     struct uvea_iris_share second;
     struct uvea_template joined;
 };
 
-static void judge_record(const struct uvea_oracle_model *model,
-                         const struct uvea_resident *const residents[UVEA_PARTY_COUNT],
-                         uint32_t index, struct ledger_scratch *scratch,
-                         struct uvea_judgement *judgement)
+// One party's share of one eye of a record.
+static enum uvea_error take_share(struct ledger *ledger, unsigned party, enum uvea_eye eye,
+                                  uint32_t index, struct uvea_iris_share *out)
+{
+    const struct uvea_resident *resident = ledger->residents[party];
+    if (eye == ledger->scanned) {
+        record_share(uvea_resident_record(resident, index), out);
+        return UVEA_OK;
+    }
+    UVEA_TRY(uvea_cold_read(ledger->colds[party], index + 1, uvea_resident_version(resident, index),
+                            ledger->record, NULL));
+    record_share(ledger->record, out);
+    return UVEA_OK;
+}
+
+static enum uvea_error join_record(struct ledger *ledger, uint32_t index, enum uvea_eye eye)
 {
     struct uvea_party first = uvea_party_at(index);
     struct uvea_party second = uvea_party_at(index + 1);
+    struct uvea_error_context said = {.text = ""};
+    UVEA_TRY(take_share(ledger, first.index, eye, index, &ledger->first));
+    UVEA_TRY(take_share(ledger, second.index, eye, index, &ledger->second));
+    return uvea_iris_join(first, &ledger->first, second, &ledger->second, &ledger->joined, &said);
+}
+
+static void judge_record(const struct uvea_oracle_model *model, uint32_t index,
+                         struct ledger *ledger, struct uvea_judgement *judgement)
+{
     for (unsigned eye = 0; eye < UVEA_EYE_COUNT; eye++) {
-        record_share(residents[first.index], (enum uvea_eye)eye, index, &scratch->first);
-        record_share(residents[second.index], (enum uvea_eye)eye, index, &scratch->second);
-        struct uvea_error_context said = {.text = ""};
-        enum uvea_error error = uvea_iris_join(first, &scratch->first, second, &scratch->second,
-                                               &scratch->joined, &said);
+        enum uvea_error error = join_record(ledger, index, (enum uvea_eye)eye);
         const struct uvea_oracle_template *want = &model->records[index].eye[eye];
         bool equal = error == UVEA_OK;
         for (unsigned word = 0; equal && word < UVEA_IRIS_WORDS; word++) {
             // Code bits count only where they are valid: shares hold nothing else.
-            equal = scratch->joined.mask[word] == want->mask[word] &&
-                    ((scratch->joined.code[word] ^ want->code[word]) & want->mask[word]) == 0;
+            equal = ledger->joined.mask[word] == want->mask[word] &&
+                    ((ledger->joined.code[word] ^ want->code[word]) & want->mask[word]) == 0;
         }
         if (!equal) {
             fault(judgement,
                   "ledger: serial %u as shared by parties %u and %u is not what was "
                   "enrolled, %s eye",
-                  index + 1, first.index, second.index, eye == 0 ? "left" : "right");
+                  index + 1, uvea_party_at(index).index, uvea_party_at(index + 1).index,
+                  eye == 0 ? "left" : "right");
         }
     }
 }
 
 enum uvea_error uvea_judge_ledger(const struct uvea_oracle_model *model,
                                   const struct uvea_resident *const residents[UVEA_PARTY_COUNT],
-                                  struct uvea_judgement *judgement)
+                                  struct uvea_cold *const colds[UVEA_PARTY_COUNT],
+                                  enum uvea_eye scanned, struct uvea_judgement *judgement)
 {
     *judgement = (struct uvea_judgement){.mismatches = 0};
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
@@ -345,14 +366,17 @@ enum uvea_error uvea_judge_ledger(const struct uvea_oracle_model *model,
     if (judgement->mismatches > 0) {
         return UVEA_OK;
     }
-    struct ledger_scratch *scratch = uvea_mem_alloc(1, sizeof(*scratch));
-    if (scratch == NULL) {
+    struct ledger *ledger = uvea_mem_alloc(1, sizeof(*ledger));
+    if (ledger == NULL) {
         return UVEA_ERR_MEMORY;
     }
+    ledger->residents = residents;
+    ledger->colds = colds;
+    ledger->scanned = scanned;
     for (uint32_t index = 0; index < model->record_count; index++) {
-        judge_record(model, residents, index, scratch, judgement);
+        judge_record(model, index, ledger, judgement);
     }
-    uvea_mem_wipe(scratch, sizeof(*scratch));
-    uvea_mem_free(scratch);
+    uvea_mem_wipe(ledger, sizeof(*ledger));
+    uvea_mem_free(ledger);
     return UVEA_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/party.h"
+#include "core/scan/cold.h"
 #include "core/scan/resident.h"
 #include "core/service/request.h"
 #include "oracle/decide.h"
@@ -30,10 +31,12 @@ uvea_judge_answers(const struct uvea_oracle_config *config,
                    struct uvea_judgement *judgement, struct uvea_error_context *context);
 
 // The ledger check: equal record counts and versions on all parties, and every record, put together
-// from two parties' shares (all three pairs in turn), equal to what the oracle has enrolled.
+// from two parties' shares (all three pairs in turn), equal to what the oracle has enrolled. colds
+// hold the eyes that are not scanned.
 UVEA_MUST_USE enum uvea_error
 uvea_judge_ledger(const struct uvea_oracle_model *model,
                   const struct uvea_resident *const residents[UVEA_PARTY_COUNT],
+                  struct uvea_cold *const colds[UVEA_PARTY_COUNT], enum uvea_eye scanned,
                   struct uvea_judgement *judgement);
 
 #endif

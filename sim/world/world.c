@@ -29,6 +29,7 @@ struct party {
     struct uvea_rt *rt;
     struct uvea_party_config config;
     struct uvea_resident resident;
+    struct uvea_cold *cold; // its overlay holds the other eye of every record
     struct uvea_channel *requests;
     struct uvea_channel *responses;
     struct uvea_intake *intake;
@@ -81,6 +82,19 @@ static void init_model(struct world *world)
     uvea_oracle_model_init(&world->model, &config);
 }
 
+// Nothing is ever acknowledged, so the overlay has everything.
+static enum uvea_error no_store(void *arg, uint32_t serial, uint16_t version,
+                                uint16_t out[UVEA_RECORD_COEFFICIENTS],
+                                struct uvea_error_context *context)
+{
+    (void)arg;
+    (void)serial;
+    (void)version;
+    (void)out;
+    (void)context;
+    return UVEA_ERR_NOT_FOUND;
+}
+
 static enum uvea_error init_parties(struct world *world, struct uvea_error_context *context)
 {
     for (unsigned index = 0; index < UVEA_PARTY_COUNT; index++) {
@@ -90,6 +104,8 @@ static enum uvea_error init_parties(struct world *world, struct uvea_error_conte
         party->rt = uvea_sim_rt(world->sim, index);
         UVEA_TRY(
             uvea_resident_init(&party->resident, option(world, UVEA_OPTION_service_record_limit)));
+        const struct uvea_cold_config cold = {.read = no_store};
+        UVEA_TRY(uvea_cold_open(&cold, &party->cold));
     }
     return UVEA_OK;
 }
@@ -102,7 +118,20 @@ struct enrolment {
     struct uvea_iris_share split[UVEA_PARTY_COUNT];
     struct uvea_iris_upload uploads[UVEA_PARTY_COUNT];
     struct uvea_sim_random randomness; // stream "shares/database"
+    uint16_t record[UVEA_RECORD_COEFFICIENTS];
 };
+
+static enum uvea_error enrol_share(struct party *party, const struct uvea_iris_upload *upload,
+                                   uint16_t record[UVEA_RECORD_COEFFICIENTS])
+{
+    const enum uvea_eye scanned = party->config.search.full_scan_eye;
+    const enum uvea_eye other = scanned == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+    uint32_t at;
+    uvea_scan_record_of_share(&upload->eye[other], record);
+    UVEA_TRY(uvea_cold_put(party->cold, (uint32_t)party->resident.count + 1, 0, record));
+    uvea_scan_record_of_share(&upload->eye[scanned], record);
+    return uvea_resident_insert(&party->resident, record, 0, &at);
+}
 
 static enum uvea_error enrol_one(struct world *world, struct enrolment *enrolment, size_t index,
                                  struct uvea_error_context *context)
@@ -113,9 +142,8 @@ static enum uvea_error enrol_one(struct world *world, struct enrolment *enrolmen
     uvea_population_split(&enrolment->pair, &enrolment->randomness, enrolment->split,
                           enrolment->uploads);
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        uint32_t at;
         UVEA_TRY(
-            uvea_resident_insert(&world->parties[party].resident, &enrolment->uploads[party], &at));
+            enrol_share(&world->parties[party], &enrolment->uploads[party], enrolment->record));
     }
     return UVEA_OK;
 }
@@ -152,7 +180,7 @@ static enum uvea_error serve_party(struct party *party, unsigned index)
     UVEA_TRY(uvea_rt_channel_open(party->rt, CHANNEL_CAPACITY, &party->responses));
     UVEA_TRY(uvea_intake_open(party->rt, intake_addresses[index], party->requests, party->responses,
                               take_answer, party, &party->intake));
-    return uvea_party_run(party->rt, &party->config, &party->resident, party->requests,
+    return uvea_party_run(party->rt, &party->config, &party->resident, party->cold, party->requests,
                           party->responses, &party->stats, &party->reason);
 }
 
@@ -257,11 +285,14 @@ static void judge_leaks(const struct uvea_sim_outcome *outcome, struct uvea_worl
 static enum uvea_error judge_ledger(struct world *world, struct uvea_world_result *result)
 {
     const struct uvea_resident *residents[UVEA_PARTY_COUNT];
+    struct uvea_cold *colds[UVEA_PARTY_COUNT];
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         residents[party] = &world->parties[party].resident;
+        colds[party] = world->parties[party].cold;
     }
     struct uvea_judgement judgement;
-    UVEA_TRY(uvea_judge_ledger(&world->model, residents, &judgement));
+    UVEA_TRY(uvea_judge_ledger(&world->model, residents, colds,
+                               world->parties[0].config.search.full_scan_eye, &judgement));
     result->mismatches += judgement.mismatches;
     if (judgement.mismatches > 0) {
         decide(result, UVEA_VERDICT_WRONG, "%.400s", judgement.reason);
@@ -318,6 +349,7 @@ static void world_deinit(struct world *world)
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         uvea_response_free(world->answers[party]);
         uvea_resident_deinit(&world->parties[party].resident);
+        uvea_cold_close(world->parties[party].cold);
     }
     uvea_answers_deinit(&world->all_answers);
     uvea_oracle_model_deinit(&world->model);

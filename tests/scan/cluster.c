@@ -45,6 +45,42 @@ static void rt_join(struct uvea_rt *rt, struct uvea_task *task)
     uvea_mem_free(task);
 }
 
+struct uvea_lock {
+    pthread_mutex_t mutex;
+};
+
+static enum uvea_error rt_lock_open(struct uvea_rt *rt, struct uvea_lock **lock)
+{
+    struct uvea_lock *opened = uvea_mem_alloc(1, sizeof(*opened));
+
+    (void)rt;
+    if (opened == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    pthread_mutex_init(&opened->mutex, NULL);
+    *lock = opened;
+    return UVEA_OK;
+}
+
+static void rt_lock_take(struct uvea_rt *rt, struct uvea_lock *lock)
+{
+    (void)rt;
+    pthread_mutex_lock(&lock->mutex);
+}
+
+static void rt_lock_release(struct uvea_rt *rt, struct uvea_lock *lock)
+{
+    (void)rt;
+    pthread_mutex_unlock(&lock->mutex);
+}
+
+static void rt_lock_close(struct uvea_rt *rt, struct uvea_lock *lock)
+{
+    (void)rt;
+    pthread_mutex_destroy(&lock->mutex);
+    uvea_mem_free(lock);
+}
+
 static void rt_charge(struct uvea_rt *rt, enum uvea_charge what, uint64_t units)
 {
     if (what == UVEA_CHARGE_RING_SCORE) {
@@ -58,6 +94,10 @@ void cluster_rt_init(struct cluster_rt *rt)
         .charge = rt_charge,
         .spawn = rt_spawn,
         .join = rt_join,
+        .lock_open = rt_lock_open,
+        .lock_take = rt_lock_take,
+        .lock_release = rt_lock_release,
+        .lock_close = rt_lock_close,
     };
 
     rt->rt.ops = &ops;
@@ -152,6 +192,7 @@ void cluster_run(struct cluster *cluster, cluster_fn *fn, void *arg)
 struct searches {
     const struct uvea_search_config *config;
     const struct uvea_resident *databases;
+    struct uvea_cold *const *colds;
     const struct uvea_search_job *jobs;
     struct uvea_search_result *results;
 };
@@ -164,6 +205,7 @@ static enum uvea_error search_one(struct cluster *cluster, unsigned party, void 
         .rt = &cluster->rt[party].rt,
         .config = searches->config,
         .resident = &searches->databases[party],
+        .cold = searches->colds[party],
         .sessions = cluster->at[party],
         .session_count = cluster->session_count,
     };
@@ -172,10 +214,10 @@ static enum uvea_error search_one(struct cluster *cluster, unsigned party, void 
 }
 
 void cluster_search(struct cluster *cluster, const struct uvea_search_config *config,
-                    const struct uvea_resident *databases, const struct uvea_search_job *jobs,
-                    struct uvea_search_result *results)
+                    const struct uvea_resident *databases, struct uvea_cold *const *colds,
+                    const struct uvea_search_job *jobs, struct uvea_search_result *results)
 {
-    struct searches searches = {config, databases, jobs, results};
+    struct searches searches = {config, databases, colds, jobs, results};
 
     cluster_run(cluster, search_one, &searches);
 }

@@ -43,9 +43,9 @@ void cluster_try(struct cluster *cluster, cluster_fn *fn, void *arg,
 // The same, failing the test unless all succeed and all random streams are in step afterwards.
 void cluster_run(struct cluster *cluster, cluster_fn *fn, void *arg);
 
-// The three parties' searches. results, databases and jobs by party.
+// The three parties' searches. databases, colds, jobs and results by party.
 void cluster_search(struct cluster *cluster, const struct uvea_search_config *config,
-                    const struct uvea_resident *databases, const struct uvea_search_job *jobs,
-                    struct uvea_search_result *results);
+                    const struct uvea_resident *databases, struct uvea_cold *const *colds,
+                    const struct uvea_search_job *jobs, struct uvea_search_result *results);
 
 #endif

@@ -78,6 +78,42 @@ void fixture_split(struct uvea_chacha *rng, const struct uvea_template_pair *in,
     uvea_mem_free(shares);
 }
 
+// ---- databases
+
+void fixture_insert(struct uvea_resident *resident, struct uvea_cold *cold, enum uvea_eye scanned,
+                    const struct uvea_iris_upload *upload)
+{
+    const enum uvea_eye other = scanned == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+    uint16_t *record = uvea_mem_alloc(UVEA_RECORD_COEFFICIENTS, sizeof(*record));
+    uint32_t index;
+
+    assert_non_null(record);
+    uvea_scan_record_of_share(&upload->eye[other], record);
+    assert_int_equal(uvea_cold_put(cold, (uint32_t)resident->count + 1, 0, record), UVEA_OK);
+    uvea_scan_record_of_share(&upload->eye[scanned], record);
+    assert_int_equal(uvea_resident_insert(resident, record, 0, &index), UVEA_OK);
+    uvea_mem_free(record);
+}
+
+static enum uvea_error nothing_stored(void *arg, uint32_t serial, uint16_t version,
+                                      uint16_t out[UVEA_RECORD_COEFFICIENTS],
+                                      struct uvea_error_context *context)
+{
+    (void)arg;
+    (void)out;
+    return uvea_error_set(context, UVEA_ERR_NOT_FOUND, "record %u, version %u is not stored",
+                          (unsigned)serial, version);
+}
+
+struct uvea_cold *fixture_cold(struct uvea_rt *rt)
+{
+    const struct uvea_cold_config config = {.rt = rt, .read = nothing_stored};
+    struct uvea_cold *cold = NULL;
+
+    assert_int_equal(uvea_cold_open(&config, &cold), UVEA_OK);
+    return cold;
+}
+
 // ---- plaintext search
 
 static struct fixture_score score(const struct uvea_template *query,

@@ -6,6 +6,7 @@
 #include "core/base/chacha.h"
 #include "core/iris/share.h"
 #include "core/iris/template.h"
+#include "core/scan/cold.h"
 #include "core/scan/resident.h"
 #include "core/scan/search.h"
 
@@ -25,6 +26,12 @@ void fixture_mirror_pair(const struct uvea_template_pair *in, struct uvea_templa
 // The three parties' uploads of a pair.
 void fixture_split(struct uvea_chacha *rng, const struct uvea_template_pair *in,
                    struct uvea_iris_upload out[UVEA_PARTY_COUNT]);
+
+// Puts an upload into a database: its scanned eye into resident, the other one into cold's overlay.
+void fixture_insert(struct uvea_resident *resident, struct uvea_cold *cold, enum uvea_eye scanned,
+                    const struct uvea_iris_upload *upload);
+// A cold eye that keeps what is put into it and has nothing else. rt: as in uvea_cold_config.
+struct uvea_cold *fixture_cold(struct uvea_rt *rt);
 
 // Dot products of one comparison.
 struct fixture_score {

@@ -10,6 +10,7 @@ enum { RECORDS = 3 };
 struct pool {
     struct uvea_template_pair records[RECORDS];
     struct uvea_resident resident[UVEA_PARTY_COUNT];
+    struct uvea_cold *cold[UVEA_PARTY_COUNT];
     struct uvea_iris_upload upload[UVEA_PARTY_COUNT];
     struct uvea_scan_query query[UVEA_PARTY_COUNT];
     struct uvea_search_job jobs[UVEA_PARTY_COUNT];
@@ -25,18 +26,18 @@ static void search_second(struct pool *pool)
     };
     struct uvea_chacha rng;
     struct cluster cluster;
-    uint32_t index;
 
+    cluster_open(&cluster, 8, 0, UVEA_PRF_AES128);
     uvea_chacha_init_seeded(&rng, 5);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         assert_int_equal(uvea_resident_init(&pool->resident[i], RECORDS), UVEA_OK);
+        pool->cold[i] = fixture_cold(&cluster.rt[i].rt);
     }
     for (int r = 0; r < RECORDS; r++) {
         fixture_pair(&rng, &pool->records[r]);
         fixture_split(&rng, &pool->records[r], pool->upload);
         for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-            assert_int_equal(uvea_resident_insert(&pool->resident[i], &pool->upload[i], &index),
-                             UVEA_OK);
+            fixture_insert(&pool->resident[i], pool->cold[i], UVEA_EYE_LEFT, &pool->upload[i]);
         }
     }
     fixture_split(&rng, &pool->records[1], pool->upload);
@@ -44,10 +45,13 @@ static void search_second(struct pool *pool)
         assert_int_equal(
             uvea_scan_query_prepare(uvea_party_at(i), &pool->upload[i], false, &pool->query[i]),
             UVEA_OK);
-        pool->jobs[i] = (struct uvea_search_job){.query = &pool->query[i]};
+        pool->jobs[i] =
+            (struct uvea_search_job){.query = &pool->query[i], .target = UVEA_SEARCH_NO_TARGET};
     }
-    cluster_open(&cluster, 8, 0, UVEA_PRF_AES128);
-    cluster_search(&cluster, &config, pool->resident, pool->jobs, pool->results);
+    cluster_search(&cluster, &config, pool->resident, pool->cold, pool->jobs, pool->results);
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        uvea_cold_close(pool->cold[i]);
+    }
     cluster_close(&cluster);
 }
 

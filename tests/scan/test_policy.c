@@ -197,12 +197,14 @@ static void decisions_follow_the_rules(void **state)
         const struct decision_case *one = &decision_cases[i];
         const struct uvea_policy policy = {.supermatch_limit = UVEA_POLICY_SUPERMATCH_DEFAULT};
         struct uvea_search_result result;
-        struct uvea_uniqueness_outcome outcome;
+        struct uvea_outcome outcome;
         print_message("%s\n", one->name);
         borrow_result(one, &result);
-        assert_int_equal(uvea_policy_decide_uniqueness(&policy, one->luc, one->luc_count, one->skip,
-                                                       &result, &outcome),
-                         UVEA_OK);
+        const struct uvea_policy_job job = {.kind = UVEA_POLICY_UNIQUENESS,
+                                            .luc = one->luc,
+                                            .luc_count = one->luc_count,
+                                            .skip_persistence = one->skip};
+        assert_int_equal(uvea_policy_decide(&policy, &job, &result, &outcome), UVEA_OK);
         assert_int_equal(outcome.decision, one->decision);
         assert_int_equal(outcome.mirror_attack, one->attack);
         assert_false(outcome.partial_results);
@@ -218,6 +220,8 @@ static void decisions_follow_the_rules(void **state)
 }
 
 // ---- many matches
+
+static const struct uvea_policy_job plain_job = {.kind = UVEA_POLICY_UNIQUENESS};
 
 static struct uvea_candidate *many_hits(size_t count)
 {
@@ -241,14 +245,13 @@ static void lists_are_cut_and_counts_are_not(void **state)
     for (size_t i = 0; i < UVEA_COUNT_OF(sizes); i++) {
         struct uvea_candidate *hits = many_hits(sizes[i]);
         struct uvea_search_result result = {0};
-        struct uvea_uniqueness_outcome outcome;
+        struct uvea_outcome outcome;
         const size_t kept = sizes[i] < 2048 ? sizes[i] : 2048;
         result.eye[UVEA_ORIENTATION_NORMAL][UVEA_EYE_LEFT] =
             (struct uvea_eye_result){.candidates = hits, .candidate_count = sizes[i]};
         result.eye[UVEA_ORIENTATION_NORMAL][UVEA_EYE_RIGHT] =
             (struct uvea_eye_result){.candidates = hits, .candidate_count = sizes[i]};
-        assert_int_equal(uvea_policy_decide_uniqueness(&policy, NULL, 0, false, &result, &outcome),
-                         UVEA_OK);
+        assert_int_equal(uvea_policy_decide(&policy, &plain_job, &result, &outcome), UVEA_OK);
         const struct uvea_match_list *full = &outcome.matches[UVEA_ORIENTATION_NORMAL].full;
         const struct uvea_match_list *left =
             &outcome.matches[UVEA_ORIENTATION_NORMAL].partial[UVEA_EYE_LEFT];
@@ -294,11 +297,10 @@ static void too_many_matches_on_an_eye_are_a_match(void **state)
                                            .supermatch_limit = one->limit};
         struct uvea_candidate *hits = many_hits(one->hits);
         struct uvea_search_result result = {0};
-        struct uvea_uniqueness_outcome outcome;
+        struct uvea_outcome outcome;
         result.eye[one->way][one->eye] =
             (struct uvea_eye_result){.candidates = hits, .candidate_count = one->hits};
-        assert_int_equal(uvea_policy_decide_uniqueness(&policy, NULL, 0, false, &result, &outcome),
-                         UVEA_OK);
+        assert_int_equal(uvea_policy_decide(&policy, &plain_job, &result, &outcome), UVEA_OK);
         assert_int_equal(outcome.matches[one->way].supermatch, one->saturated);
         assert_int_equal(outcome.decision,
                          one->saturated ? UVEA_DECISION_NO_MUTATION : UVEA_DECISION_UNIQUE_INSERT);
@@ -316,13 +318,12 @@ static void near_records_do_not_saturate(void **state)
     const struct uvea_policy policy = {.return_partial_results = true, .supermatch_limit = 2};
     struct uvea_candidate near[] = {NEAR(0), HIT(1), NEAR(2), HIT(3)};
     struct uvea_search_result result = {0};
-    struct uvea_uniqueness_outcome outcome;
+    struct uvea_outcome outcome;
 
     (void)state;
     result.eye[UVEA_ORIENTATION_NORMAL][UVEA_EYE_LEFT] =
         (struct uvea_eye_result){.candidates = near, .candidate_count = UVEA_COUNT_OF(near)};
-    assert_int_equal(uvea_policy_decide_uniqueness(&policy, NULL, 0, false, &result, &outcome),
-                     UVEA_OK);
+    assert_int_equal(uvea_policy_decide(&policy, &plain_job, &result, &outcome), UVEA_OK);
     assert_int_equal(outcome.decision, UVEA_DECISION_UNIQUE_INSERT);
     assert_int_equal(outcome.matches[UVEA_ORIENTATION_NORMAL].partial[UVEA_EYE_LEFT].total, 2);
     uvea_policy_outcome_deinit(&outcome);

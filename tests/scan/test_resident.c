@@ -1,3 +1,4 @@
+#include "core/base/check.h"
 #include "core/base/mem.h"
 #include "core/scan/resident.h"
 #include "tests/support/cmocka.h"
@@ -45,10 +46,11 @@ static uint64_t sip13(uint64_t k0, uint64_t k1, const uint8_t *bytes, size_t cou
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-static uint64_t id_hash(uint32_t serial)
+static uint64_t id_hash(uint32_t serial, uint16_t version)
 {
-    const uint8_t bytes[6] = {(uint8_t)serial, (uint8_t)(serial >> 8), (uint8_t)(serial >> 16),
-                              (uint8_t)(serial >> 24)};
+    const uint8_t bytes[6] = {(uint8_t)serial,         (uint8_t)(serial >> 8),
+                              (uint8_t)(serial >> 16), (uint8_t)(serial >> 24),
+                              (uint8_t)version,        (uint8_t)(version >> 8)};
 
     return sip13(0, 0, bytes, sizeof(bytes));
 }
@@ -65,72 +67,90 @@ static void second_hash_is_siphash(void **state)
 
 // ---- database
 
-// Every coefficient tells its record, eye and place.
-static uint16_t coefficient(uint32_t record, int eye, int mask, size_t at)
+// Every coefficient tells its record, version and place.
+static uint16_t coefficient(uint32_t record, uint16_t version, size_t at)
 {
-    return (uint16_t)(record * 40503u + (uint32_t)eye * 31u + (uint32_t)mask * 7u + at);
+    return (uint16_t)(record * 40503u + version * 31u + at);
 }
 
-static void fill_upload(uint32_t record, struct uvea_iris_upload *upload)
+static void fill_eye(uint32_t record, uint16_t version, uint16_t *eye)
 {
-    for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
-        for (size_t i = 0; i < UVEA_SHARE_COEFFICIENTS; i++) {
-            upload->eye[eye].code[i] = coefficient(record, eye, 0, i);
-            upload->eye[eye].mask[i] = coefficient(record, eye, 1, i);
-        }
+    for (size_t i = 0; i < UVEA_RECORD_COEFFICIENTS; i++) {
+        eye[i] = coefficient(record, version, i);
     }
 }
 
-static void assert_record(const struct uvea_resident *resident, uint32_t index)
+static void assert_record(const struct uvea_resident *resident, uint32_t index, uint16_t version)
 {
-    for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
-        const uint16_t *record = uvea_resident_record(resident, (enum uvea_eye)eye, index);
-        for (size_t i = 0; i < UVEA_SHARE_COEFFICIENTS; i++) {
-            assert_int_equal(record[i], coefficient(index, eye, 0, i));
-        }
-        for (size_t i = 0; i < UVEA_MASK_COEFFICIENTS; i++) {
-            assert_int_equal(record[UVEA_SHARE_COEFFICIENTS + i], coefficient(index, eye, 1, i));
-        }
+    const uint16_t *record = uvea_resident_record(resident, index);
+
+    for (size_t i = 0; i < UVEA_RECORD_COEFFICIENTS; i++) {
+        assert_int_equal(record[i], coefficient(index, version, i));
     }
-    assert_int_equal(uvea_resident_version(resident, index), 0);
+    assert_int_equal(uvea_resident_version(resident, index), version);
+}
+
+static void a_share_becomes_code_and_real_half_of_the_mask(void **state)
+{
+    struct uvea_iris_share *share = uvea_mem_alloc(1, sizeof(*share));
+    uint16_t *eye = uvea_mem_alloc(UVEA_RECORD_COEFFICIENTS, sizeof(*eye));
+
+    (void)state;
+    assert_non_null(share);
+    assert_non_null(eye);
+    for (size_t i = 0; i < UVEA_SHARE_COEFFICIENTS; i++) {
+        share->code[i] = (uint16_t)i;
+        share->mask[i] = (uint16_t)(i + 20000);
+    }
+    uvea_scan_record_of_share(share, eye);
+    for (size_t i = 0; i < UVEA_RECORD_COEFFICIENTS; i++) {
+        assert_int_equal(eye[i], i < UVEA_SHARE_COEFFICIENTS ? i : i - 12800 + 20000);
+    }
+    uvea_mem_free(share);
+    uvea_mem_free(eye);
+}
+
+static uint16_t version_of(uint32_t record)
+{
+    return record % 3 == 0 ? 0 : (uint16_t)(record * 2011);
 }
 
 static void records_are_kept_in_place_up_to_the_bound(void **state)
 {
     enum { RECORDS = 2 * UVEA_RESIDENT_BLOCK_RECORDS + 1 };
-    struct uvea_iris_upload *upload = uvea_mem_alloc(1, sizeof(*upload));
+    uint16_t *eye = uvea_mem_alloc(UVEA_RECORD_COEFFICIENTS, sizeof(*eye));
     const uint16_t *first = NULL;
     struct uvea_resident resident;
     uint64_t checksum = 0;
     uint32_t index = 99;
 
     (void)state;
-    assert_non_null(upload);
+    assert_non_null(eye);
     assert_int_equal(uvea_resident_init(&resident, RECORDS), UVEA_OK);
     assert_int_equal(uvea_resident_checksum(&resident), 0);
     for (uint32_t i = 0; i < RECORDS; i++) {
-        fill_upload(i, upload);
-        assert_int_equal(uvea_resident_insert(&resident, upload, &index), UVEA_OK);
+        fill_eye(i, version_of(i), eye);
+        assert_int_equal(uvea_resident_insert(&resident, eye, version_of(i), &index), UVEA_OK);
         assert_int_equal(index, i);
         assert_int_equal(resident.count, i + 1);
-        checksum += id_hash(i + 1);
+        checksum += id_hash(i + 1, version_of(i));
         assert_int_equal(uvea_resident_checksum(&resident), checksum);
         if (i == 0) {
-            first = uvea_resident_record(&resident, UVEA_EYE_LEFT, 0);
+            first = uvea_resident_record(&resident, 0);
         }
     }
-    assert_ptr_equal(uvea_resident_record(&resident, UVEA_EYE_LEFT, 0), first);
+    assert_ptr_equal(uvea_resident_record(&resident, 0), first);
     for (uint32_t i = 0; i < RECORDS; i++) {
-        assert_record(&resident, i);
+        assert_record(&resident, i, version_of(i));
     }
-    assert_int_equal(uvea_resident_insert(&resident, upload, &index), UVEA_ERR_LIMIT);
+    assert_int_equal(uvea_resident_insert(&resident, eye, 0, &index), UVEA_ERR_LIMIT);
     assert_int_equal(index, RECORDS - 1);
     assert_int_equal(resident.count, RECORDS);
     assert_int_equal(uvea_resident_checksum(&resident), checksum);
     uvea_resident_deinit(&resident);
     assert_null(resident.blocks);
     uvea_resident_deinit(&resident);
-    uvea_mem_free(upload);
+    uvea_mem_free(eye);
 }
 
 static void impossible_sizes_are_refused(void **state)
@@ -145,36 +165,77 @@ static void impossible_sizes_are_refused(void **state)
     assert_int_equal(resident.count, 7);
 }
 
+// First, middle and last record of a block, back and forth: neither the neighbours nor the number
+// of records change, and the sum is that of what is held.
+static void updates_change_their_record_only(void **state)
+{
+    enum { RECORDS = UVEA_RESIDENT_BLOCK_RECORDS + 2 };
+    static const uint32_t order[] = {
+        0, RECORDS - 1, 7, 0, UVEA_RESIDENT_BLOCK_RECORDS - 1, UVEA_RESIDENT_BLOCK_RECORDS, 7, 7};
+    uint16_t *eye = uvea_mem_alloc(UVEA_RECORD_COEFFICIENTS, sizeof(*eye));
+    uint16_t version[RECORDS] = {0};
+    struct uvea_resident resident;
+    uint64_t checksum = 0;
+    uint32_t index;
+
+    (void)state;
+    assert_non_null(eye);
+    assert_int_equal(uvea_resident_init(&resident, RECORDS), UVEA_OK);
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        fill_eye(i, 0, eye);
+        assert_int_equal(uvea_resident_insert(&resident, eye, 0, &index), UVEA_OK);
+        checksum += id_hash(i + 1, 0);
+    }
+    for (size_t n = 0; n < UVEA_COUNT_OF(order); n++) {
+        const uint32_t at = order[n];
+        // The last step goes back to version 0.
+        const uint16_t next = n + 1 < UVEA_COUNT_OF(order) ? (uint16_t)(version[at] + 1 + n) : 0;
+        checksum += id_hash(at + 1, next) - id_hash(at + 1, version[at]);
+        version[at] = next;
+        fill_eye(at, next, eye);
+        assert_int_equal(uvea_resident_update(&resident, at, eye, next), UVEA_OK);
+        assert_int_equal(uvea_resident_checksum(&resident), checksum);
+        assert_int_equal(resident.count, RECORDS);
+        for (uint32_t i = 0; i < RECORDS; i++) {
+            assert_record(&resident, i, version[i]);
+        }
+    }
+    uvea_resident_deinit(&resident);
+    uvea_mem_free(eye);
+}
+
 // An id's hash must not depend on how often or in what order the hasher was used.
 static void equal_content_has_equal_checksum(void **state)
 {
-    struct uvea_iris_upload *upload = uvea_mem_alloc(1, sizeof(*upload));
+    uint16_t *eye = uvea_mem_alloc(UVEA_RECORD_COEFFICIENTS, sizeof(*eye));
     struct uvea_resident resident[2];
     uint32_t index;
 
     (void)state;
-    assert_non_null(upload);
+    assert_non_null(eye);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(uvea_resident_init(&resident[i], 10 + (size_t)i), UVEA_OK);
     }
     for (uint32_t n = 0; n < 3; n++) {
-        assert_int_equal(uvea_resident_insert(&resident[0], upload, &index), UVEA_OK);
+        assert_int_equal(uvea_resident_insert(&resident[0], eye, 0, &index), UVEA_OK);
         assert_int_not_equal(uvea_resident_checksum(&resident[0]),
                              uvea_resident_checksum(&resident[1]));
-        assert_int_equal(uvea_resident_insert(&resident[1], upload, &index), UVEA_OK);
+        assert_int_equal(uvea_resident_insert(&resident[1], eye, 0, &index), UVEA_OK);
         assert_int_equal(uvea_resident_checksum(&resident[0]),
                          uvea_resident_checksum(&resident[1]));
     }
     uvea_resident_deinit(&resident[0]);
     uvea_resident_deinit(&resident[1]);
-    uvea_mem_free(upload);
+    uvea_mem_free(eye);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(second_hash_is_siphash),
+        cmocka_unit_test(a_share_becomes_code_and_real_half_of_the_mask),
         cmocka_unit_test(records_are_kept_in_place_up_to_the_bound),
+        cmocka_unit_test(updates_change_their_record_only),
         cmocka_unit_test(impossible_sizes_are_refused),
         cmocka_unit_test(equal_content_has_equal_checksum),
     };

@@ -3,134 +3,15 @@
 #include "core/scan/search.h"
 #include "tests/scan/cluster.h"
 #include "tests/scan/fixture.h"
+#include "tests/scan/world.h"
 #include "tests/support/cmocka.h"
 
 #include <string.h>
 
 enum {
-    RECORDS_MAX = 130,
     SMALL_CHUNK = 4, // many chunks and lanes from few records
     FIRST_ID = 5,    // session ids rotate roles: begin off zero
 };
-
-// ---- databases
-
-// One database in the clear and as the three parties hold it, and a query.
-struct world {
-    struct uvea_template_pair records[RECORDS_MAX];
-    size_t count;
-    struct uvea_template_pair query;
-    struct uvea_resident resident[UVEA_PARTY_COUNT];
-    struct uvea_iris_upload upload[UVEA_PARTY_COUNT];
-    struct uvea_scan_query prepared[UVEA_PARTY_COUNT];
-};
-
-static struct world *world_alloc(void)
-{
-    struct world *world = uvea_mem_alloc(1, sizeof(*world));
-
-    assert_non_null(world);
-    return world;
-}
-
-// Shares the records and the query.
-static void world_share(struct world *world, struct uvea_chacha *rng)
-{
-    uint32_t index;
-
-    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-        assert_int_equal(uvea_resident_init(&world->resident[i], RECORDS_MAX), UVEA_OK);
-    }
-    for (size_t r = 0; r < world->count; r++) {
-        fixture_split(rng, &world->records[r], world->upload);
-        for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-            assert_int_equal(uvea_resident_insert(&world->resident[i], &world->upload[i], &index),
-                             UVEA_OK);
-        }
-    }
-    fixture_split(rng, &world->query, world->upload);
-    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-        assert_int_equal(
-            uvea_scan_query_prepare(uvea_party_at(i), &world->upload[i], true, &world->prepared[i]),
-            UVEA_OK);
-    }
-}
-
-static void world_free(struct world *world)
-{
-    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-        uvea_resident_deinit(&world->resident[i]);
-    }
-    uvea_mem_free(world);
-}
-
-static void rotate_eye(struct uvea_template_pair *pair, enum uvea_eye eye, int columns)
-{
-    const struct uvea_template before = pair->eye[eye];
-
-    uvea_iris_rotate(&before, columns, &pair->eye[eye]);
-}
-
-// What record `index` has to do with the query; a record is random to begin with.
-static void relate(struct uvea_chacha *rng, size_t index, const struct uvea_template_pair *query,
-                   struct uvea_template_pair *record)
-{
-    struct uvea_template_pair mirrored;
-
-    fixture_mirror_pair(query, &mirrored);
-    switch (index) {
-    case 0: // left eye passes anonymously only
-        *record = *query;
-        fixture_flip(rng, &record->eye[UVEA_EYE_LEFT], 4150);
-        break;
-    case 1: // seen from the left eye, a stranger
-        record->eye[UVEA_EYE_RIGHT] = query->eye[UVEA_EYE_RIGHT];
-        break;
-    case 2:
-        *record = mirrored;
-        break;
-    case 3: // both rotated as far as is searched, in opposite directions
-        *record = *query;
-        rotate_eye(record, UVEA_EYE_LEFT, -UVEA_ROTATION_MAX);
-        rotate_eye(record, UVEA_EYE_RIGHT, UVEA_ROTATION_MAX);
-        break;
-    case 4: // one column too far on one eye
-        *record = *query;
-        rotate_eye(record, UVEA_EYE_RIGHT, UVEA_ROTATION_MAX + 1);
-        break;
-    case 5: // mirrored left eye only, rotated
-        record->eye[UVEA_EYE_LEFT] = mirrored.eye[UVEA_EYE_LEFT];
-        rotate_eye(record, UVEA_EYE_LEFT, 6);
-        break;
-    default:
-        if (index % 11 == 0) {
-            *record = *query;
-            rotate_eye(record, UVEA_EYE_LEFT, (int)(index % 13) - 6);
-            fixture_flip(rng, &record->eye[UVEA_EYE_RIGHT], 4200);
-        }
-        break;
-    }
-}
-
-static struct world *related_world(size_t count)
-{
-    struct world *world = world_alloc();
-    struct uvea_chacha rng;
-
-    uvea_chacha_init_seeded(&rng, 1000 + count);
-    world->count = count;
-    fixture_pair(&rng, &world->query);
-    for (size_t i = 0; i < count; i++) {
-        fixture_pair(&rng, &world->records[i]);
-        if (i + 1 < count) {
-            relate(&rng, i, &world->query, &world->records[i]);
-        } else {
-            world->records[i] = world->query;
-        }
-    }
-    world_share(world, &rng);
-    return world;
-}
 
 // ---- running
 
@@ -148,10 +29,12 @@ static void search_and_compare(struct cluster *cluster, struct world *world,
             .mirror = mirror,
             .known = known,
             .known_count = known_count,
+            .target = UVEA_SEARCH_NO_TARGET,
         };
         cluster->rt[i].scores = 0;
     }
-    cluster_search(cluster, config, world->resident, jobs, results);
+    world_load(world, cluster, config->full_scan_eye, NULL);
+    cluster_search(cluster, config, world->resident, world->cold, jobs, results);
     fixture_search(world->records, world->count, &world->query, config->full_scan_eye, mirror,
                    known, known_count, &want);
     fixture_assert_equal(&want, results);
@@ -181,9 +64,9 @@ static void agrees_with_plaintext(size_t session_count)
 
     cluster_open(&cluster, session_count, FIRST_ID, UVEA_PRF_AES128);
     for (size_t s = 0; s < UVEA_COUNT_OF(sizes); s++) {
-        struct world *world = related_world(sizes[s]);
+        struct world *world = world_related(sizes[s]);
         // Each bit of the variant once set and once not is enough for the largest.
-        for (unsigned variant = 0; variant < 4; variant += sizes[s] == RECORDS_MAX ? 3 : 1) {
+        for (unsigned variant = 0; variant < 4; variant += sizes[s] == WORLD_RECORDS_MAX ? 3 : 1) {
             const struct uvea_search_config config =
                 config_of(variant % 2, variant / 2, SMALL_CHUNK);
             search_and_compare(&cluster, world, &config, variant != 1, NULL, 0);
@@ -208,7 +91,7 @@ static void agrees_with_plaintext_on_24_sessions(void **state)
 static void agrees_with_the_other_generator(void **state)
 {
     const struct uvea_search_config config = config_of(0, 0, SMALL_CHUNK);
-    struct world *world = related_world(13);
+    struct world *world = world_related(13);
     struct cluster cluster;
 
     (void)state;
@@ -224,7 +107,7 @@ static void known_candidates_and_chunk_sizes_agree_with_plaintext(void **state)
 {
     static const uint32_t known[] = {0, 1, 7, 8, 13, 15};
     static const size_t chunks[] = {1, 3, 15, 16, 17, UVEA_SEARCH_CHUNK_RECORDS};
-    struct world *world = related_world(16);
+    struct world *world = world_related(16);
     struct cluster cluster;
 
     (void)state;
@@ -260,13 +143,15 @@ static void finds_a_sole_match_in_the_last_lane(void **state)
             fixture_pair(&rng, &world->records[i]);
         }
         world->query = world->records[world->count - 1];
-        rotate_eye(&world->query, UVEA_EYE_LEFT, -UVEA_ROTATION_MAX);
-        rotate_eye(&world->query, UVEA_EYE_RIGHT, -UVEA_ROTATION_MAX);
+        world_rotate_eye(&world->query, UVEA_EYE_LEFT, -UVEA_ROTATION_MAX);
+        world_rotate_eye(&world->query, UVEA_EYE_RIGHT, -UVEA_ROTATION_MAX);
         world_share(world, &rng);
         for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-            jobs[i] = (struct uvea_search_job){.query = &world->prepared[i]};
+            jobs[i] = (struct uvea_search_job){.query = &world->prepared[i],
+                                               .target = UVEA_SEARCH_NO_TARGET};
         }
-        cluster_search(&cluster, &config, world->resident, jobs, results);
+        world_load(world, &cluster, config.full_scan_eye, NULL);
+        cluster_search(&cluster, &config, world->resident, world->cold, jobs, results);
         for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
             for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
                 const struct uvea_eye_result *got = &results[i].eye[UVEA_ORIENTATION_NORMAL][eye];
@@ -332,9 +217,11 @@ static void chunks_go_round_the_lanes_of_their_quarter(void **state)
     world_share(world, &rng);
     cluster_open(&cluster, 24, FIRST_ID, UVEA_PRF_AES128);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-        jobs[i] = (struct uvea_search_job){.query = &world->prepared[i], .mirror = true};
+        jobs[i] = (struct uvea_search_job){
+            .query = &world->prepared[i], .mirror = true, .target = UVEA_SEARCH_NO_TARGET};
     }
-    cluster_search(&cluster, &config, world->resident, jobs, results);
+    world_load(world, &cluster, config.full_scan_eye, NULL);
+    cluster_search(&cluster, &config, world->resident, world->cold, jobs, results);
     for (size_t lane = 0; lane < 3; lane++) {
         for (unsigned quarter = 0; quarter < 4; quarter++) {
             assert_int_equal(messages_at(&cluster, UVEA_EYE_LEFT, quarter, lane), 0);
@@ -369,11 +256,12 @@ static const struct refusal refusals[] = {
 
 static void impossible_calls_are_refused_before_any_message(void **state)
 {
-    struct world *world = related_world(5);
+    struct world *world = world_related(5);
     struct cluster cluster;
 
     (void)state;
     cluster_open(&cluster, 16, FIRST_ID, UVEA_PRF_AES128);
+    world_load(world, &cluster, UVEA_EYE_LEFT, NULL);
     for (size_t i = 0; i < UVEA_COUNT_OF(refusals); i++) {
         const struct refusal *one = &refusals[i];
         const struct uvea_search_config config = config_of(0, 0, one->chunk);
@@ -381,11 +269,16 @@ static void impossible_calls_are_refused_before_any_message(void **state)
             .rt = &cluster.rt[0].rt,
             .config = &config,
             .resident = &world->resident[0],
+            .cold = world->cold[0],
             .sessions = cluster.at[0],
             .session_count = one->sessions,
         };
         const struct uvea_search_job job = {
-            .query = &world->prepared[0], .known = one->known, .known_count = one->known_count};
+            .query = &world->prepared[0],
+            .known = one->known,
+            .known_count = one->known_count,
+            .target = UVEA_SEARCH_NO_TARGET,
+        };
         struct uvea_search_result result;
         struct uvea_error_context context = {"old"};
         memset(&result, 0xff, sizeof(result));

@@ -13,6 +13,7 @@ enum { SESSIONS = 8, RECORDS_MAX = 2 };
 struct bench {
     struct cluster cluster;
     struct uvea_resident resident[UVEA_PARTY_COUNT];
+    struct uvea_cold *cold[UVEA_PARTY_COUNT];
     struct uvea_search_config search;
     struct uvea_policy policy[UVEA_PARTY_COUNT];
     struct uvea_engine engine[UVEA_PARTY_COUNT];
@@ -38,6 +39,7 @@ static int set_up(void **state)
     };
     for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
         assert_int_equal(uvea_resident_init(&bench->resident[i], RECORDS_MAX), UVEA_OK);
+        bench->cold[i] = fixture_cold(&bench->cluster.rt[i].rt);
         bench->policy[i] =
             (struct uvea_policy){.return_partial_results = true, .supermatch_limit = 4000};
         bench->engine[i] = (struct uvea_engine){
@@ -50,6 +52,7 @@ static int set_up(void **state)
                     .rt = &bench->cluster.rt[i].rt,
                     .config = &bench->search,
                     .resident = &bench->resident[i],
+                    .cold = bench->cold[i],
                     .sessions = bench->cluster.at[i],
                     .session_count = SESSIONS,
                 },
@@ -72,11 +75,12 @@ static int tear_down(void **state)
     struct bench *bench = *state;
 
     forget_responses(bench);
-    cluster_close(&bench->cluster);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         uvea_resident_deinit(&bench->resident[i]);
+        uvea_cold_close(bench->cold[i]);
         uvea_buf_deinit(&bench->shares[i]);
     }
+    cluster_close(&bench->cluster);
     uvea_mem_free(bench);
     return 0;
 }
@@ -113,7 +117,7 @@ static enum uvea_error agree_or_babble(struct cluster *cluster, unsigned party, 
                                        struct uvea_error_context *context)
 {
     struct bench *bench = arg;
-    const struct uvea_uniqueness_outcome outcome = {.decision = UVEA_DECISION_UNIQUE_INSERT};
+    const struct uvea_outcome outcome = {.decision = UVEA_DECISION_UNIQUE_INSERT};
     const struct uvea_search_result search = {.comparisons = 0};
 
     if (party != 1) {
@@ -174,7 +178,7 @@ static enum uvea_error compare_outcome(struct cluster *cluster, unsigned party, 
                                        .strict = 2u << (differs == 3)};
     struct uvea_search_result search = {.comparisons = 1};
     uint32_t serial = 5 + (differs == 4);
-    struct uvea_uniqueness_outcome outcome = {
+    struct uvea_outcome outcome = {
         .decision = differs == 5 ? UVEA_DECISION_UNIQUE_INSERT : UVEA_DECISION_NO_MUTATION,
         .mirror_attack = differs == 6,
     };
@@ -296,14 +300,12 @@ static void disagreement_stops_a_request_before_it_inserts_or_answers(void **sta
     struct uvea_template_pair pair;
     struct uvea_template_pair other;
     struct uvea_chacha rng;
-    uint32_t index;
 
     uvea_chacha_init_seeded(&rng, 2);
     fixture_pair(&rng, &pair);
     share_request(bench, &rng, &pair);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-        assert_int_equal(uvea_resident_insert(&bench->resident[i], &bench->upload[i], &index),
-                         UVEA_OK);
+        fixture_insert(&bench->resident[i], bench->cold[i], UVEA_EYE_LEFT, &bench->upload[i]);
     }
     fixture_pair(&rng, &other);
     pair.eye[UVEA_EYE_RIGHT] = other.eye[UVEA_EYE_RIGHT];
@@ -354,10 +356,9 @@ static void unequal_databases_are_found(void **state)
 {
     struct bench *bench = *state;
     struct cluster_outcome outcomes[UVEA_PARTY_COUNT];
-    uint32_t index;
 
     cluster_run(&bench->cluster, compare_state, bench);
-    assert_int_equal(uvea_resident_insert(&bench->resident[0], &bench->upload[0], &index), UVEA_OK);
+    fixture_insert(&bench->resident[0], bench->cold[0], UVEA_EYE_LEFT, &bench->upload[0]);
     cluster_try(&bench->cluster, compare_state, bench, outcomes);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         assert_int_equal(outcomes[i].error, UVEA_ERR_STATE);

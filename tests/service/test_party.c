@@ -26,6 +26,7 @@ struct member {
     struct uvea_rt *rt;
     struct uvea_party_config config;
     struct uvea_resident resident;
+    struct uvea_cold *cold;
     struct uvea_buf shares[SCRIPT_MAX];
     struct uvea_request requests[SCRIPT_MAX];
     struct uvea_channel *to_party;
@@ -66,8 +67,9 @@ static void party_main(void *arg)
 {
     struct member *member = arg;
 
-    member->error = uvea_party_run(member->rt, &member->config, &member->resident, member->to_party,
-                                   member->from_party, &member->stats, &member->context);
+    member->error =
+        uvea_party_run(member->rt, &member->config, &member->resident, member->cold,
+                       member->to_party, member->from_party, &member->stats, &member->context);
 }
 
 // One request at a time; leaves when the script is through or the party is gone.
@@ -125,10 +127,37 @@ static void configure(struct member *member, unsigned party)
     };
 }
 
+static void forget_records(struct trio_world *world)
+{
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        uvea_resident_deinit(&world->member[i].resident);
+        uvea_cold_close(world->member[i].cold);
+    }
+}
+
+// New databases of new records.
+static void enrol(struct trio_world *world, enum uvea_eye scanned)
+{
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        struct member *member = &world->member[i];
+        member->config.search.full_scan_eye = scanned;
+        assert_int_equal(uvea_resident_init(&member->resident, RECORDS_MAX), UVEA_OK);
+        member->cold = fixture_cold(NULL);
+    }
+    for (size_t r = 0; r < INITIAL_RECORDS; r++) {
+        fixture_pair(&world->rng, &world->records[r]);
+        fixture_split(&world->rng, &world->records[r], world->upload);
+        for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+            fixture_insert(&world->member[i].resident, world->member[i].cold, scanned,
+                           &world->upload[i]);
+        }
+    }
+    world->record_count = INITIAL_RECORDS;
+}
+
 static int set_up(void **state)
 {
     struct trio_world *world = uvea_mem_alloc(1, sizeof(*world));
-    uint32_t index;
 
     assert_non_null(world);
     uvea_chacha_init_seeded(&world->rng, 77);
@@ -138,18 +167,8 @@ static int set_up(void **state)
         world->member[i].takes = SCRIPT_MAX;
         world->member[i].error = UVEA_ERR_STATE;
         configure(&world->member[i], i);
-        assert_int_equal(uvea_resident_init(&world->member[i].resident, RECORDS_MAX), UVEA_OK);
     }
-    for (size_t r = 0; r < INITIAL_RECORDS; r++) {
-        fixture_pair(&world->rng, &world->records[r]);
-        fixture_split(&world->rng, &world->records[r], world->upload);
-        for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-            assert_int_equal(
-                uvea_resident_insert(&world->member[i].resident, &world->upload[i], &index),
-                UVEA_OK);
-        }
-    }
-    world->record_count = INITIAL_RECORDS;
+    enrol(world, UVEA_EYE_LEFT);
     *state = world;
     return 0;
 }
@@ -160,12 +179,12 @@ static int tear_down(void **state)
 
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         struct member *member = &world->member[i];
-        uvea_resident_deinit(&member->resident);
         for (size_t s = 0; s < SCRIPT_MAX; s++) {
             uvea_buf_deinit(&member->shares[s]);
             uvea_response_free(member->responses[s]);
         }
     }
+    forget_records(world);
     uvea_mem_free(world);
     return 0;
 }
@@ -404,13 +423,14 @@ static void serves_with_every_option_the_other_way(void **state)
 {
     struct trio_world *world = *state;
 
+    forget_records(world);
+    enrol(world, UVEA_EYE_RIGHT);
     write_script(world);
     // The left eye of record 1 alone is then found through the OR rule only.
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         struct uvea_party_config *config = &world->member[i].config;
         config->prf = UVEA_PRF_CHACHA8;
         config->mesh.session_count = 8;
-        config->search.full_scan_eye = UVEA_EYE_RIGHT;
         config->search.form = UVEA_PREDICATE_TWO_TERM;
         config->search.chunk_records_max = UVEA_SEARCH_CHUNK_RECORDS;
     }
@@ -443,11 +463,10 @@ static void assert_all_stopped(const struct trio_world *world, size_t responses_
 static void unequal_databases_stop_before_the_first_request(void **state)
 {
     struct trio_world *world = *state;
-    uint32_t index;
 
     write_script(world);
-    assert_int_equal(uvea_resident_insert(&world->member[2].resident, &world->upload[2], &index),
-                     UVEA_OK);
+    fixture_insert(&world->member[2].resident, world->member[2].cold, UVEA_EYE_LEFT,
+                   &world->upload[2]);
     run(world, NULL);
     assert_all_stopped(world, 0);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {

@@ -32,7 +32,7 @@ struct result_case {
     const char *name;
     unsigned party;
     uint32_t serial;
-    struct uvea_uniqueness_outcome outcome;
+    struct uvea_outcome outcome;
     const char *want;
 };
 
@@ -40,7 +40,10 @@ static const struct result_case cases[] = {
     {"inserted, partial results hidden",
      0,
      12,
-     {UVEA_DECISION_UNIQUE_INSERT, false, false, {{FULL(0), {EMPTY, EMPTY}, false}, NO_MIRROR}},
+     {.decision = UVEA_DECISION_UNIQUE_INSERT,
+      .mirror_attack = false,
+      .partial_results = false,
+      .matches = {{FULL(0), {EMPTY, EMPTY}, false}, NO_MIRROR}},
      "{\"node_id\":0,\"serial_id\":12,\"is_match\":false,\"signup_id\":\"who\","
      "\"matched_serial_ids\":null,\"matched_serial_ids_left\":null,"
      "\"matched_serial_ids_right\":null,\"partial_matches_count_right\":0,"
@@ -54,7 +57,10 @@ static const struct result_case cases[] = {
     {"inserted although one eye matched",
      1,
      12,
-     {UVEA_DECISION_UNIQUE_INSERT, false, true, {{FULL(0), {PARTIAL(1), EMPTY}, false}, NO_MIRROR}},
+     {.decision = UVEA_DECISION_UNIQUE_INSERT,
+      .mirror_attack = false,
+      .partial_results = true,
+      .matches = {{FULL(0), {PARTIAL(1), EMPTY}, false}, NO_MIRROR}},
      "{\"node_id\":1,\"serial_id\":12,\"is_match\":false,\"signup_id\":\"who\","
      "\"matched_serial_ids\":null,\"matched_serial_ids_left\":[3],"
      "\"matched_serial_ids_right\":null,\"partial_matches_count_right\":0,"
@@ -68,10 +74,10 @@ static const struct result_case cases[] = {
     {"skipped: an empty list, not null",
      2,
      12,
-     {UVEA_DECISION_UNIQUE_INSERT_SKIPPED,
-      false,
-      true,
-      {{FULL(0), {EMPTY, EMPTY}, false}, NO_MIRROR}},
+     {.decision = UVEA_DECISION_UNIQUE_INSERT_SKIPPED,
+      .mirror_attack = false,
+      .partial_results = true,
+      .matches = {{FULL(0), {EMPTY, EMPTY}, false}, NO_MIRROR}},
      "{\"node_id\":2,\"serial_id\":null,\"is_match\":false,\"signup_id\":\"who\","
      "\"matched_serial_ids\":[],\"matched_serial_ids_left\":null,"
      "\"matched_serial_ids_right\":null,\"partial_matches_count_right\":0,"
@@ -85,10 +91,10 @@ static const struct result_case cases[] = {
     {"matched, partial results shown",
      0,
      12,
-     {UVEA_DECISION_NO_MUTATION,
-      false,
-      true,
-      {{FULL(1), {PARTIAL(2), PARTIAL(1)}, false}, NO_MIRROR}},
+     {.decision = UVEA_DECISION_NO_MUTATION,
+      .mirror_attack = false,
+      .partial_results = true,
+      .matches = {{FULL(1), {PARTIAL(2), PARTIAL(1)}, false}, NO_MIRROR}},
      "{\"node_id\":0,\"serial_id\":null,\"is_match\":true,\"signup_id\":\"who\","
      "\"matched_serial_ids\":[3],\"matched_serial_ids_left\":[3,7],"
      "\"matched_serial_ids_right\":[3],\"partial_matches_count_right\":1,"
@@ -103,10 +109,11 @@ static const struct result_case cases[] = {
     {"matched, partial results hidden in both orientations",
      0,
      12,
-     {UVEA_DECISION_NO_MUTATION,
-      false,
-      false,
-      {{FULL(2), {PARTIAL(2), PARTIAL(2)}, false}, {FULL(1), {PARTIAL(1), PARTIAL(2)}, false}}},
+     {.decision = UVEA_DECISION_NO_MUTATION,
+      .mirror_attack = false,
+      .partial_results = false,
+      .matches = {{FULL(2), {PARTIAL(2), PARTIAL(2)}, false},
+                  {FULL(1), {PARTIAL(1), PARTIAL(2)}, false}}},
      "{\"node_id\":0,\"serial_id\":null,\"is_match\":true,\"signup_id\":\"who\","
      "\"matched_serial_ids\":[3,7],\"matched_serial_ids_left\":null,"
      "\"matched_serial_ids_right\":null,\"partial_matches_count_right\":0,"
@@ -120,10 +127,10 @@ static const struct result_case cases[] = {
     {"mirrored face",
      0,
      12,
-     {UVEA_DECISION_NO_MUTATION,
-      true,
-      true,
-      {{FULL(0), {EMPTY, EMPTY}, false}, {FULL(2), {PARTIAL(2), PARTIAL(1)}, false}}},
+     {.decision = UVEA_DECISION_NO_MUTATION,
+      .mirror_attack = true,
+      .partial_results = true,
+      .matches = {{FULL(0), {EMPTY, EMPTY}, false}, {FULL(2), {PARTIAL(2), PARTIAL(1)}, false}}},
      "{\"node_id\":0,\"serial_id\":null,\"is_match\":true,\"signup_id\":\"who\","
      "\"matched_serial_ids\":[],\"matched_serial_ids_left\":null,"
      "\"matched_serial_ids_right\":null,\"partial_matches_count_right\":0,"
@@ -137,13 +144,15 @@ static const struct result_case cases[] = {
     {"cut lists keep their counts",
      0,
      12,
-     {UVEA_DECISION_NO_MUTATION,
-      false,
-      true,
-      {{{serials, NULL, 0, 0},
-        {{serials, rotations, 2, 4001}, {serials, rotations, 1, 2049}},
-        true},
-       {{serials, NULL, 0, 0}, {{serials, rotations, 1, 5000}, {serials, rotations, 0, 0}}, true}}},
+     {.decision = UVEA_DECISION_NO_MUTATION,
+      .mirror_attack = false,
+      .partial_results = true,
+      .matches = {{{serials, NULL, 0, 0},
+                   {{serials, rotations, 2, 4001}, {serials, rotations, 1, 2049}},
+                   true},
+                  {{serials, NULL, 0, 0},
+                   {{serials, rotations, 1, 5000}, {serials, rotations, 0, 0}},
+                   true}}},
      "{\"node_id\":0,\"serial_id\":null,\"is_match\":true,\"signup_id\":\"who\","
      "\"matched_serial_ids\":[],\"matched_serial_ids_left\":[3,7],"
      "\"matched_serial_ids_right\":[3],\"partial_matches_count_right\":2049,"
