@@ -37,7 +37,7 @@ struct uvea_batch_entry {
     struct uvea_error_context refusal; // why this party could not
     // processed
     struct uvea_search_result search; // of searched kinds
-    struct uvea_outcome outcome;      // of searched kinds
+    struct uvea_outcome outcome;      // of searched kinds; batch matches are positions in the batch
     enum uvea_mutation mutation;
     uint32_t serial;        // the modification's: of the inserted or named record; 0 for none
     uint16_t version;       // of that record after the mutation
@@ -53,6 +53,7 @@ struct uvea_batch {
     uint32_t record_count; // of the database when the batch was begun
 };
 
+// count entries, all zero. LIMIT: more than UVEA_BATCH_REQUESTS_MAX. The caller sets record_count.
 UVEA_MUST_USE enum uvea_error uvea_batch_init(struct uvea_batch *batch, uint64_t id, size_t count);
 // Wipes shares and frees.
 void uvea_batch_deinit(struct uvea_batch *batch);
@@ -65,14 +66,23 @@ struct uvea_gates {
     bool enable_deletion;
 };
 
-// Intake of entry `at`, whose message is parsed, given those before it: sets error_reason by the
-// gates and validations of service.md 3.4 and 12 (5: a serial that does not exist when the batch
-// begins), and the batch's mirror flag. Depends on what all parties share only.
+// Intake of entry `at`, whose message is parsed, given those before it, which are admitted already:
+// sets error_reason by the gates and validations of service.md 3.4 and 12 (5: a serial that does
+// not exist when the batch begins), and the batch's mirror flag. Depends on what all parties share
+// only.
+//
+// Checks in this order: malformed; gate; use_or_rule without the LUC rule for serials from requests
+// (reauth); unknown serial; a serial that an admitted entry before it names too. Where service.md
+// leaves it open: an entry rejected here is none that a later one could repeat; one whose shares
+// turn out bad afterwards is, because shares are judged when the whole batch is admitted. Which
+// serial the or-rule list of a uniqueness request names is not judged; the search drops those that
+// do not exist. A mirror flag counts with the uniqueness request that carries it, whatever becomes
+// of its shares.
 void uvea_batch_admit(struct uvea_batch *batch, size_t at, const struct uvea_gates *gates,
                       const struct uvea_policy *policy);
 
-// SHA-256 over the message ids of all entries in order; a quarantined one counts with its sequence
-// number in decimal.
+// SHA-256 over the message ids of all entries in order, one behind the other; a quarantined one
+// counts with its sequence number in decimal.
 UVEA_MUST_USE enum uvea_error uvea_batch_sha(const struct uvea_batch *batch, uint8_t sha[32]);
 
 #endif

@@ -1,6 +1,19 @@
 // Results as clients read them: JSON whose members stand in a fixed order and where an absent
 // optional is null, never left out. But for node_id the three parties' texts are the same bytes.
-// Source: service.md 4.
+//
+// What the specification leaves open is decided thus:
+// - an error form echoes id and serial_id as they were given, whatever is wrong with them; that of
+// a
+//   uniqueness request has serial_id null, that of a deletion success false;
+// - the ids in matched_batch_request_ids stand in the order of arrival, those that match in the
+// normal
+//   orientation before those that match in a mirror;
+// - hidden counts of a check are 0, as those of a uniqueness request are;
+// - the target that a reauth adds to matched_serial_ids takes its place in the ascending list
+// before
+//   the list is cut;
+// - in an error form of a check matched_serial_ids is null like the optional lists.
+// Sources: service.md 4; 12, 3, 4 and 9.
 #ifndef UVEA_CORE_SERVICE_RESULTS_H
 #define UVEA_CORE_SERVICE_RESULTS_H
 
@@ -26,14 +39,17 @@
 #define UVEA_REASON_RECOVERY_UPDATE "recovery_update is disabled"
 
 // Appends the result of entry `at` of a processed batch, by its kind, or its error form when
-// error_reason is set, and a NUL behind it that len does not count. A quarantined message gives
+// error_reason is set (a quarantined message has no other), and a NUL behind it that len does not
+// count. A quarantined message gives
 // {"message_id", "node_id", "error", "error_reason"}. buf is unchanged on failure.
 UVEA_MUST_USE enum uvea_error uvea_results_encode(struct uvea_party party,
                                                   const struct uvea_batch *batch, size_t at,
                                                   struct uvea_buf *buf);
 
-// The same result as another party would publish it: node_id replaced, everything else as it is.
-// FORMAT: result is not an object with a number node_id.
+// The same result as another party would publish it: node_id replaced, everything else as it is,
+// provided that it was written by uvea_results_encode (other JSON comes out in that spelling), and
+// a NUL that len does not count. FORMAT, LIMIT: result is not an object with an integer node_id.
+// buf is unchanged on failure.
 UVEA_MUST_USE enum uvea_error uvea_results_readdress(const char *result, struct uvea_party party,
                                                      struct uvea_buf *buf);
 
@@ -44,7 +60,9 @@ struct uvea_result_summary {
     unsigned node_id;
     bool error;
 };
-// FORMAT names what is wrong: not an object, members missing, of the wrong type, duplicate.
+// FORMAT or LIMIT names what is wrong: not an object, members missing, of the wrong type,
+// duplicate; a node_id that is no party; two ids; no id where it is no deletion; a reason without
+// an error. summary is zeroed on failure.
 UVEA_MUST_USE enum uvea_error uvea_results_read(const char *result, size_t bytes,
                                                 struct uvea_result_summary *summary,
                                                 struct uvea_error_context *context);
