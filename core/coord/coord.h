@@ -1,7 +1,7 @@
 // The agreements of three parties over HTTP, as straight-line code that waits: start-up barriers,
-// exchange of states, batch size, batch entries, heartbeat. Every wait has a deadline and names what
-// it waited for and what came last. Each looks for a stop of its own party between two attempts and
-// ends with its error. Sources: service.md 8; wire.md 9.
+// exchange of states, batch size, batch entries, heartbeat. Every wait has a deadline and names
+// what it waited for and what came last. Each looks for a stop of its own party between two
+// attempts and ends with its error. Sources: service.md 8; wire.md 9.
 #ifndef UVEA_CORE_COORD_COORD_H
 #define UVEA_CORE_COORD_COORD_H
 
@@ -61,10 +61,9 @@ UVEA_MUST_USE enum uvea_error uvea_coord_see_all(const struct uvea_coord_link *l
 
 // Both peers' states, at their places in states (the own place is left alone). STATE: a peer was
 // started anew since it was met, so that the state may not be that of the one that was.
-UVEA_MUST_USE enum uvea_error
-uvea_coord_exchange(const struct uvea_coord_link *link,
-                    struct uvea_sync_state states[UVEA_PARTY_COUNT],
-                    struct uvea_error_context *context);
+UVEA_MUST_USE enum uvea_error uvea_coord_exchange(const struct uvea_coord_link *link,
+                                                  struct uvea_sync_state states[UVEA_PARTY_COUNT],
+                                                  struct uvea_error_context *context);
 
 // Until both peers are ready. STATE: a boot id changed meanwhile. CLOSED: a peer is shutting down.
 UVEA_MUST_USE enum uvea_error uvea_coord_await_ready(const struct uvea_coord_link *link,
@@ -73,24 +72,25 @@ UVEA_MUST_USE enum uvea_error uvea_coord_await_ready(const struct uvea_coord_lin
 // ---- batches (service.md 8.4, 8.5). All block.
 
 // Publishes `available` (of which UVEA_COORD_ENTRIES_MAX count) under batch_id and agrees on the
-// smallest of the three counts. *agreed may be 0, and is at once when available is: the caller pauses
-// for idle_ns and asks again under the same id. An answer about another batch than the one asked for
-// is stale, whether older or newer.
+// smallest of the three counts. *agreed may be 0, and is at once when available is: the caller
+// pauses for idle_ns and asks again under the same id. An answer about another batch than the one
+// asked for is stale, whether older or newer.
 //
-// Nobody can be left behind here: a party goes on to the next id only after uvea_coord_agree_entries,
-// which needs both peers' entries, which they publish only after they have read this party's count.
+// Nobody can be left behind here: a party goes on to the next id only after
+// uvea_coord_agree_entries, which needs both peers' entries, which they publish only after they
+// have read this party's count.
 UVEA_MUST_USE enum uvea_error uvea_coord_agree_size(const struct uvea_coord_link *link,
                                                     uint64_t batch_id, uint32_t available,
                                                     uint32_t *agreed,
                                                     struct uvea_error_context *context);
 
-// Publishes this party's validity bits and the hash of its batch (SHA-256 over the message ids), and
-// waits until both peers show the same hash; valid becomes the AND of the three parties' bits. count
-// is 1 to UVEA_COORD_ENTRIES_MAX. Only the hash tells batches apart: those that follow each other
-// differ in it, because no message is in two of them. STATE: equal hashes over different counts.
+// Publishes this party's validity bits and the hash of its batch (SHA-256 over the message ids),
+// and waits until both peers show the same hash; valid becomes the AND of the three parties' bits.
+// count is 1 to UVEA_COORD_ENTRIES_MAX. Only the hash tells batches apart: those that follow each
+// other differ in it, because no message is in two of them. STATE: equal hashes over different
+// counts.
 UVEA_MUST_USE enum uvea_error uvea_coord_agree_entries(const struct uvea_coord_link *link,
-                                                       uint64_t batch_id, bool *valid,
-                                                       size_t count,
+                                                       uint64_t batch_id, bool *valid, size_t count,
                                                        const uint8_t sha[UVEA_COORD_SHA_BYTES],
                                                        struct uvea_error_context *context);
 

@@ -1,5 +1,5 @@
-// What a party tells its peers over HTTP, and the pure function that answers their requests from it.
-// One structure holds it; tasks of the party change it, handlers on any thread read it.
+// What a party tells its peers over HTTP, and the pure function that answers their requests from
+// it. One structure holds it; tasks of the party change it, handlers on any thread read it.
 // Sources: service.md 8.1; wire.md 9.
 #ifndef UVEA_CORE_COORD_STATE_H
 #define UVEA_CORE_COORD_STATE_H
@@ -48,15 +48,15 @@ UVEA_MUST_USE enum uvea_error uvea_coord_publish_sync(struct uvea_coord *coord,
                                                       const struct uvea_buf *json);
 
 // batch_id >= 1, and never less than before. A non-zero count stands for good within its batch id;
-// zero may be raised. Returns what is published now. The count of the batch before stays readable, so
-// that a peer whose answer was lost still gets it.
+// zero may be raised. Returns what is published now. The count of the batch before stays readable,
+// so that a peer whose answer was lost still gets it.
 uint32_t uvea_coord_publish_batch(struct uvea_coord *coord, uint64_t batch_id, uint32_t count);
 
 void uvea_coord_publish_entries(struct uvea_coord *coord, const bool *valid, size_t count,
                                 const uint8_t sha[UVEA_COORD_SHA_BYTES]);
 
-// ---- stopping: the first reason stands. A stop is asked for by a signal or found necessary (a peer
-// is gone). /health says shutting_down from then on.
+// ---- stopping: the first reason stands. A stop is asked for by a signal or found necessary (a
+// peer is gone). /health says shutting_down from then on.
 
 UVEA_PRINTF(3, 4)
 void uvea_coord_stop(struct uvea_coord *coord, enum uvea_error error, const char *format, ...);

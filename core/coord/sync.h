@@ -13,6 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// A copy that owns its texts, and its release. copy is unchanged on failure (MEMORY).
+UVEA_MUST_USE enum uvea_error uvea_modification_copy(const struct uvea_modification *modification,
+                                                     struct uvea_modification *copy);
+void uvea_modification_release(struct uvea_modification *modification);
+
 enum { UVEA_SYNC_MODIFICATIONS_MAX = 4096 }; // in one state, and bound of the look-back
 
 // All zero is an empty state. The texts of modifications belong to it.
@@ -62,11 +67,12 @@ struct uvea_sync_plan {
 // All zero is an empty plan.
 void uvea_sync_plan_deinit(struct uvea_sync_plan *plan);
 
-// states[p] is party p's; the plan is for `own`. Every party finds the same faults. STATE, naming ids
-// and parties: copies of one id that contradict each other (completed ones also in what they
-// changed), completed ids further apart than lookback, rows that a party has lost, a persisted row
-// without what it needs, a serial that does not fit the party's records, record counts that the
-// plans do not bring together.
+// states[p] is party p's; the plan is for `own`. lookback is how many modifications a state shows,
+// the same everywhere and no fewer than a batch has requests. Every party finds the same faults.
+// STATE, naming ids and parties: copies of one id that contradict each other (completed ones also
+// in what they changed), completed ids further apart than lookback, rows that a party has lost, a
+// persisted row without what it needs, a serial that does not fit the party's records, record
+// counts that the plans do not bring together.
 UVEA_MUST_USE enum uvea_error
 uvea_sync_make_plan(const struct uvea_sync_state states[UVEA_PARTY_COUNT], struct uvea_party own,
                     size_t lookback, struct uvea_sync_plan *plan,

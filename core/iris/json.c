@@ -51,10 +51,16 @@ static const char *sentence(enum json_error_code code)
 enum uvea_error uvea_iris_load_object(const char *text, size_t len, json_t **object,
                                       struct uvea_error_context *context)
 {
+    return uvea_iris_load_object_within(text, len, TEXT_BYTES_MAX, object, context);
+}
+
+enum uvea_error uvea_iris_load_object_within(const char *text, size_t len, size_t bytes_max,
+                                             json_t **object, struct uvea_error_context *context)
+{
     *object = NULL;
-    if (len > TEXT_BYTES_MAX) {
-        return uvea_error_set(context, UVEA_ERR_LIMIT, "JSON: %zu bytes, at most %d are read", len,
-                              TEXT_BYTES_MAX);
+    if (len > bytes_max) {
+        return uvea_error_set(context, UVEA_ERR_LIMIT, "JSON: %zu bytes, at most %zu are read", len,
+                              bytes_max);
     }
     if (nested_too_deep(text, len)) {
         return uvea_error_set(context, UVEA_ERR_LIMIT, "JSON: nested more than %d deep", DEPTH_MAX);

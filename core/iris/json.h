@@ -14,6 +14,11 @@
 UVEA_MUST_USE enum uvea_error uvea_iris_load_object(const char *text, size_t len, json_t **object,
                                                     struct uvea_error_context *context);
 
+// The same for texts of up to bytes_max bytes.
+UVEA_MUST_USE enum uvea_error uvea_iris_load_object_within(const char *text, size_t len,
+                                                           size_t bytes_max, json_t **object,
+                                                           struct uvea_error_context *context);
+
 // The string member `name`; *text is owned by object. FORMAT when it is missing or not a string.
 UVEA_MUST_USE enum uvea_error uvea_iris_get_string(const json_t *object, const char *name,
                                                    const char **text, size_t *len,
