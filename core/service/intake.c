@@ -1,0 +1,219 @@
+#include "core/base/mem.h"
+#include "core/service/json.h"
+#include "core/service/node_impl.h"
+#include "core/service/results.h"
+
+#include <inttypes.h>
+
+// ---- pending messages
+
+struct taking {
+    struct uvea_batch *batch;
+    size_t count;
+};
+
+static enum uvea_error take(void *arg, const struct uvea_store_message *message)
+{
+    struct taking *taking = arg;
+    struct uvea_batch_entry *entry;
+
+    if (taking->count == taking->batch->count) {
+        return UVEA_ERR_STATE;
+    }
+    entry = &taking->batch->entries[taking->count++];
+    entry->sequence = message->sequence;
+    return uvea_message_parse(message->body, message->body_bytes, &entry->message);
+}
+
+static enum uvea_error take_pending(struct uvea_node *node, struct uvea_batch *batch,
+                                    struct uvea_error_context *context)
+{
+    struct taking taking = {.batch = batch};
+
+    UVEA_TRY(uvea_store_pending(node->store, batch->count, take, &taking, context));
+    if (taking.count != batch->count) {
+        return uvea_error_set(context, UVEA_ERR_STATE,
+                              "batch %" PRIu64 ": %zu messages are agreed on, %zu are here",
+                              batch->id, batch->count, taking.count);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        uvea_batch_admit(batch, i, &node->config.gates, &node->config.policy);
+    }
+    return UVEA_OK;
+}
+
+// ---- claim
+
+// What goes out beside the result: the attributes TraceID and SpanID, when there are any.
+static enum uvea_error encode_attributes(const struct uvea_message *message, struct uvea_buf *json)
+{
+    json_t *object;
+    enum uvea_error error;
+
+    if (message->trace_id[0] == '\0' && message->span_id[0] == '\0') {
+        return UVEA_OK;
+    }
+    object = json_object();
+    if ((message->trace_id[0] == '\0' ||
+         uvea_service_put(object, "TraceID", json_string(message->trace_id))) &&
+        (message->span_id[0] == '\0' ||
+         uvea_service_put(object, "SpanID", json_string(message->span_id)))) {
+        error = uvea_service_append_json(object, json);
+    } else {
+        error = UVEA_ERR_MEMORY;
+    }
+    json_decref(object);
+    return error;
+}
+
+static enum uvea_error describe(struct uvea_batch_entry *entry,
+                                struct uvea_modification *modification, struct uvea_buf *attributes)
+{
+    const struct uvea_message *message = &entry->message;
+
+    if (uvea_message_has_target(message->kind)) {
+        entry->serial = message->serial_id;
+    }
+    *modification = (struct uvea_modification){
+        .sequence = entry->sequence,
+        .serial = entry->serial,
+        .type = uvea_message_kind_text(message->kind),
+        .s3_url = uvea_message_has_shares(message->kind) ? message->s3_key : NULL,
+    };
+    if (message->kind == UVEA_MESSAGE_MALFORMED) {
+        return UVEA_OK;
+    }
+    UVEA_TRY(encode_attributes(message, attributes));
+    modification->attributes = (const char *)attributes->data;
+    return UVEA_OK;
+}
+
+static enum uvea_error claim(struct uvea_node *node, struct uvea_batch *batch,
+                             struct uvea_error_context *context)
+{
+    struct uvea_modification *modifications = uvea_mem_alloc(batch->count, sizeof(*modifications));
+    struct uvea_buf *attributes = uvea_mem_alloc(batch->count, sizeof(*attributes));
+    uint64_t first_id;
+    enum uvea_error error = UVEA_ERR_MEMORY;
+
+    if (modifications == NULL || attributes == NULL) {
+        goto cleanup;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        UVEA_TRY_CLEANUP(describe(&batch->entries[i], &modifications[i], &attributes[i]));
+    }
+    UVEA_TRY_CLEANUP(
+        uvea_store_claim(node->store, batch->id, modifications, batch->count, &first_id, context));
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->entries[i].modification_id = first_id + i;
+    }
+    error = uvea_rt_point(node->rt, UVEA_POINT_CLAIMED);
+cleanup:
+    for (size_t i = 0; attributes != NULL && i < batch->count; i++) {
+        uvea_buf_deinit(&attributes[i]);
+    }
+    uvea_mem_free(attributes);
+    uvea_mem_free(modifications);
+    return error;
+}
+
+// ---- shares
+
+// A share object that is missing or not good is no failure of the party.
+static bool is_refusal(enum uvea_error error)
+{
+    return error == UVEA_ERR_FORMAT || error == UVEA_ERR_LIMIT || error == UVEA_ERR_NOT_FOUND;
+}
+
+static enum uvea_error open_object(struct uvea_node *node, struct uvea_batch_entry *entry,
+                                   const struct uvea_buf *object)
+{
+    struct uvea_iris_upload *upload = uvea_mem_alloc(1, sizeof(*upload));
+    enum uvea_error error;
+
+    if (upload == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    uvea_rt_charge(node->rt, UVEA_CHARGE_SHARE_BYTE, object->len);
+    error = uvea_share_object_decode(node->config.party, &node->config.keys, object->data,
+                                     object->len, upload, &entry->refusal);
+    if (error == UVEA_OK) {
+        entry->upload = upload;
+    } else {
+        uvea_mem_free(upload);
+    }
+    return error;
+}
+
+// Sets whether this party could read the entry's shares.
+static enum uvea_error open_shares(struct uvea_node *node, struct uvea_batch_entry *entry,
+                                   struct uvea_error_context *context)
+{
+    struct uvea_buf object = {0};
+    enum uvea_error error = UVEA_ERR_NOT_FOUND;
+
+    entry->shares_valid = true;
+    if (entry->error_reason != NULL || !uvea_message_has_shares(entry->message.kind)) {
+        return UVEA_OK;
+    }
+    if (entry->message.s3_key[0] != '\0') {
+        error = uvea_store_share_get(node->store, entry->message.s3_key, &object, &entry->refusal);
+    }
+    if (error == UVEA_OK) {
+        error = open_object(node, entry, &object);
+    }
+    uvea_buf_deinit(&object);
+    entry->shares_valid = error == UVEA_OK;
+    if (error == UVEA_OK || is_refusal(error)) {
+        return UVEA_OK;
+    }
+    return uvea_error_set(
+        context, error, "share object of message %" PRIu64 ": %.300s", entry->sequence,
+        entry->refusal.text[0] != '\0' ? entry->refusal.text : uvea_error_text(error));
+}
+
+// ---- entries
+
+static void drop_shares(struct uvea_batch_entry *entry)
+{
+    if (entry->upload != NULL) {
+        uvea_mem_wipe(entry->upload, sizeof(*entry->upload));
+        uvea_mem_free(entry->upload);
+        entry->upload = NULL;
+    }
+}
+
+static enum uvea_error agree_entries(struct uvea_node *node, struct uvea_batch *batch,
+                                     struct uvea_error_context *context)
+{
+    bool valid[UVEA_BATCH_REQUESTS_MAX];
+    uint8_t sha[UVEA_COORD_SHA_BYTES];
+
+    for (size_t i = 0; i < batch->count; i++) {
+        valid[i] = batch->entries[i].shares_valid;
+    }
+    UVEA_TRY(uvea_batch_sha(batch, sha));
+    UVEA_TRY(uvea_coord_agree_entries(&node->link, batch->id, valid, batch->count, sha, context));
+    for (size_t i = 0; i < batch->count; i++) {
+        struct uvea_batch_entry *entry = &batch->entries[i];
+        entry->shares_valid = valid[i];
+        if (!valid[i]) {
+            entry->error_reason = UVEA_REASON_SHARES;
+            drop_shares(entry);
+        }
+    }
+    return uvea_rt_point(node->rt, UVEA_POINT_ENTRIES_AGREED);
+}
+
+enum uvea_error uvea_node_take_batch(struct uvea_node *node, uint32_t count,
+                                     struct uvea_batch *batch, struct uvea_error_context *context)
+{
+    UVEA_TRY(uvea_batch_init(batch, node->batch_id, count));
+    batch->record_count = (uint32_t)node->resident.count;
+    UVEA_TRY(take_pending(node, batch, context));
+    UVEA_TRY(claim(node, batch, context));
+    for (size_t i = 0; i < batch->count; i++) {
+        UVEA_TRY(open_shares(node, &batch->entries[i], context));
+    }
+    return agree_entries(node, batch, context);
+}

@@ -1,0 +1,192 @@
+#include "core/service/node.h"
+
+#include "core/base/mem.h"
+#include "core/service/node_impl.h"
+
+#include <inttypes.h>
+
+enum uvea_error uvea_node_open(struct uvea_rt *rt, const struct uvea_node_config *config,
+                               struct uvea_store *store, struct uvea_node **node,
+                               struct uvea_error_context *context)
+{
+    struct uvea_node *made;
+    enum uvea_error error;
+
+    UVEA_TRY(uvea_node_check_config(config, context));
+    made = uvea_mem_alloc(1, sizeof(*made));
+    if (made == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    made->rt = rt;
+    made->config = *config;
+    made->store = store;
+    made->batch_id = 1;
+    error = uvea_coord_open(rt, config->party, config->image_name, &made->coord);
+    if (error != UVEA_OK) {
+        uvea_node_close(made);
+        return error;
+    }
+    made->link = (struct uvea_coord_link){
+        .rt = rt,
+        .coord = made->coord,
+        .party = config->party,
+        .timing = config->timing,
+    };
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        made->link.addresses[i] = config->peer_http_addresses[i];
+    }
+    made->endpoints = (struct uvea_endpoints){
+        .rt = rt,
+        .party = config->party,
+        .store = store,
+        .coord = made->coord,
+    };
+    *node = made;
+    return UVEA_OK;
+}
+
+void uvea_node_close(struct uvea_node *node)
+{
+    if (node == NULL) {
+        return;
+    }
+    uvea_coord_close(node->coord);
+    uvea_mem_wipe(node, sizeof(*node));
+    uvea_mem_free(node);
+}
+
+void uvea_node_stop(struct uvea_node *node, const char *reason)
+{
+    uvea_coord_stop(node->coord, UVEA_ERR_CLOSED, "%s", reason);
+}
+
+struct uvea_node_stats uvea_node_stats(const struct uvea_node *node)
+{
+    return node->stats;
+}
+
+// ---- batches
+
+static void count_work(struct uvea_node *node)
+{
+    node->stats.comparisons = node->process.comparisons;
+    node->stats.records = node->resident.count;
+    node->stats.bytes_sent = uvea_mesh_bytes_sent(node->mesh);
+}
+
+static enum uvea_error process_batch(struct uvea_node *node, struct uvea_batch *batch,
+                                     struct uvea_error_context *context)
+{
+    const struct uvea_node_observer *observer = &node->config.observer;
+
+    uvea_guard_enter(node->guard, UVEA_GUARD_BATCH);
+    UVEA_TRY(uvea_process_batch(&node->process, batch, context));
+    count_work(node);
+    if (observer->processed != NULL) {
+        observer->processed(observer->arg, node->config.party, batch);
+    }
+    return UVEA_OK;
+}
+
+static enum uvea_error run_batch(struct uvea_node *node, uint32_t count,
+                                 struct uvea_error_context *context)
+{
+    struct uvea_batch batch = {0};
+    enum uvea_error error;
+
+    UVEA_TRY_CLEANUP(uvea_rt_point(node->rt, UVEA_POINT_SIZE_AGREED));
+    UVEA_TRY_CLEANUP(uvea_node_take_batch(node, count, &batch, context));
+    UVEA_TRY_CLEANUP(process_batch(node, &batch, context));
+    UVEA_TRY_CLEANUP(uvea_node_settle_batch(node, &batch, context));
+    node->batch_id++;
+cleanup:
+    uvea_batch_deinit(&batch);
+    return error;
+}
+
+static enum uvea_error agree_size(struct uvea_node *node, uint32_t *count,
+                                  struct uvea_error_context *context)
+{
+    const uint32_t max = node->config.batch_requests_max;
+    struct uvea_store_ingest_state state;
+
+    UVEA_TRY(uvea_store_ingest_state(node->store, &state, context));
+    return uvea_coord_agree_size(&node->link, node->batch_id,
+                                 state.pending < max ? (uint32_t)state.pending : max, count,
+                                 context);
+}
+
+// Until a stop, whose error it returns, or a failure.
+static enum uvea_error serve(struct uvea_node *node, struct uvea_error_context *context)
+{
+    uvea_guard_enter(node->guard, UVEA_GUARD_IDLE);
+    for (;;) {
+        uint32_t count;
+
+        UVEA_TRY(uvea_coord_stopped(node->coord, context));
+        UVEA_TRY(agree_size(node, &count, context));
+        if (count > 0) {
+            UVEA_TRY(run_batch(node, count, context));
+        } else {
+            UVEA_TRY(uvea_rt_sleep_ns(node->rt, node->config.timing.idle_ns));
+        }
+    }
+}
+
+// ---- the end
+
+// After an orderly stop, what a peer's leaving broke is no failure.
+static enum uvea_error judge(const struct uvea_node *node, enum uvea_error error,
+                             struct uvea_error_context *context)
+{
+    const bool orderly = uvea_coord_stopped(node->coord, NULL) == UVEA_ERR_CLOSED;
+
+    if (orderly &&
+        (error == UVEA_ERR_CLOSED || error == UVEA_ERR_RESET || error == UVEA_ERR_TIMEOUT)) {
+        return UVEA_OK;
+    }
+    if (context->text[0] == '\0') {
+        return uvea_error_set(context, error, "party %u: %s", node->config.party.index,
+                              uvea_error_text(error));
+    }
+    return error;
+}
+
+// Nobody may close a connection that another party still works on, so the parties meet first; one
+// that does not come is not waited for long.
+static void part(struct uvea_node *node)
+{
+    struct uvea_error_context context;
+
+    if (node->control != NULL) {
+        (void)!uvea_control_barrier(
+            node->control, uvea_rt_deadline_ns(node->rt, node->config.drain_ns_max), &context);
+    }
+}
+
+enum uvea_error uvea_node_run(struct uvea_node *node, struct uvea_error_context *context)
+{
+    struct uvea_error_context why = {{0}};
+    enum uvea_error error = uvea_node_start(node, &why);
+
+    if (error == UVEA_OK) {
+        error = serve(node, &why);
+    }
+    error = judge(node, error, &why);
+    if (error == UVEA_OK) {
+        part(node);
+    } else {
+        uvea_coord_stop(node->coord, error, "%s", why.text);
+    }
+    uvea_ingest_close(node->ingest);
+    uvea_heartbeat_close(node->heartbeat);
+    uvea_node_unload(node);
+    uvea_rt_http_close(node->rt, node->server);
+    node->ingest = NULL;
+    node->heartbeat = NULL;
+    node->server = NULL;
+    if (context != NULL) {
+        *context = why;
+    }
+    return error;
+}
