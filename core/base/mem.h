@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // count * size bytes, zeroed, aligned to 64. NULL when memory is short or the product overflows.
@@ -12,6 +13,12 @@ UVEA_MUST_USE void *uvea_mem_alloc(size_t count, size_t size);
 
 // Frees; NULL is allowed.
 void uvea_mem_free(void *memory);
+
+// For tests and the simulator, which let allocations fail: hook is asked before each one, and false
+// makes it fail. NULL for none, as a program that serves has it. Not to be changed while other
+// threads allocate.
+typedef bool uvea_mem_hook_fn(void *arg);
+void uvea_mem_set_hook(uvea_mem_hook_fn *hook, void *arg);
 
 // Overwrites secrets before they are released; not optimised away.
 void uvea_mem_wipe(void *memory, size_t bytes);

@@ -7,6 +7,9 @@ enum uvea_error uvea_sim_op_channel_open(struct uvea_rt *rt, size_t capacity,
 {
     struct uvea_sim_node *node = uvea_sim_node_of(rt);
     UVEA_CHECK(capacity >= 1);
+    if (uvea_sim_refuses(node)) {
+        return UVEA_ERR_CLOSED;
+    }
     struct uvea_channel *made = uvea_mem_alloc(1, sizeof(*made));
     if (made == NULL) {
         return UVEA_ERR_MEMORY;
@@ -34,6 +37,7 @@ enum uvea_error uvea_sim_op_channel_send(struct uvea_rt *rt, struct uvea_channel
         UVEA_TRY(uvea_sim_wait(node, &channel->senders, UVEA_SIM_WAIT_SEND, channel, deadline_ns));
     }
     if (channel->shut) {
+        (void)uvea_sim_refuses(node);
         return UVEA_ERR_CLOSED;
     }
     channel->items[(channel->first + channel->count) % channel->capacity] = item;
@@ -52,6 +56,7 @@ enum uvea_error uvea_sim_op_channel_recv(struct uvea_rt *rt, struct uvea_channel
             uvea_sim_wait(node, &channel->receivers, UVEA_SIM_WAIT_RECEIVE, channel, deadline_ns));
     }
     if (channel->count == 0) {
+        (void)uvea_sim_refuses(node);
         return UVEA_ERR_CLOSED;
     }
     *item = channel->items[channel->first];
@@ -69,11 +74,31 @@ void uvea_sim_op_channel_shut(struct uvea_rt *rt, struct uvea_channel *channel)
     uvea_sim_wake_all(&channel->receivers, UVEA_OK);
 }
 
+static void channel_free(struct uvea_channel *channel)
+{
+    UVEA_SIM_LIST_REMOVE(channel->node->sim->channels, channel);
+    uvea_mem_free(channel->items);
+    uvea_mem_free(channel);
+}
+
 void uvea_sim_op_channel_close(struct uvea_rt *rt, struct uvea_channel *channel)
 {
     UVEA_CHECK(channel->node == uvea_sim_node_of(rt));
     UVEA_CHECK(channel->senders.first == NULL && channel->receivers.first == NULL);
-    UVEA_SIM_LIST_REMOVE(channel->node->sim->channels, channel);
-    uvea_mem_free(channel->items);
-    uvea_mem_free(channel);
+    channel_free(channel);
+}
+
+unsigned uvea_sim_channels_drop(struct uvea_sim *sim, const struct uvea_sim_node *node)
+{
+    unsigned dropped = 0;
+    struct uvea_channel *channel = sim->channels;
+    while (channel != NULL) {
+        struct uvea_channel *next = channel->next;
+        if (node == NULL || channel->node == node) {
+            channel_free(channel);
+            dropped++;
+        }
+        channel = next;
+    }
+    return dropped;
 }

@@ -39,6 +39,9 @@ enum uvea_error uvea_sim_op_listen(struct uvea_rt *rt, const char *address,
     struct uvea_sim_node *node = uvea_sim_node_of(rt);
     struct uvea_sim *sim = node->sim;
     struct uvea_sim_node *host = node_by_host(sim, address);
+    if (uvea_sim_refuses(node)) {
+        return UVEA_ERR_CLOSED;
+    }
     if (strlen(address) >= UVEA_SIM_ADDRESS_BYTES || (host != NULL && host != node) ||
         listener_find(sim, address) != NULL) {
         return UVEA_ERR_USAGE;
@@ -107,6 +110,13 @@ static void end_abandon(struct uvea_stream *stream)
 {
     uvea_sim_pipe_finish(&stream->connection->pipes[stream->end], UVEA_SIM_TAIL_RESET);
     end_close(stream);
+}
+
+static void backlog_abandon(struct uvea_listener *listener)
+{
+    while (listener->backlog_first != NULL) {
+        end_abandon(&backlog_take(listener)->ends[1]);
+    }
 }
 
 void uvea_sim_connection_break(struct uvea_sim_connection *connection)
@@ -207,6 +217,9 @@ enum uvea_error uvea_sim_op_dial(struct uvea_rt *rt, const char *address,
 {
     struct uvea_sim_node *node = uvea_sim_node_of(rt);
     struct uvea_sim *sim = node->sim;
+    if (uvea_sim_refuses(node)) {
+        return UVEA_ERR_CLOSED;
+    }
     struct uvea_listener *listener = listener_find(sim, address);
     struct uvea_sim_node *target = listener != NULL ? listener->node : node_by_host(sim, address);
     if (target == NULL || strlen(address) >= UVEA_SIM_ADDRESS_BYTES) {
@@ -243,6 +256,7 @@ enum uvea_error uvea_sim_op_accept(struct uvea_rt *rt, struct uvea_listener *lis
             uvea_sim_wait(node, &listener->acceptors, UVEA_SIM_WAIT_ACCEPT, listener, deadline_ns));
     }
     if (listener->shut) {
+        (void)uvea_sim_refuses(node);
         return UVEA_ERR_CLOSED;
     }
     struct uvea_sim_connection *connection = backlog_take(listener);
@@ -256,9 +270,7 @@ void uvea_sim_op_listener_shut(struct uvea_rt *rt, struct uvea_listener *listene
 {
     UVEA_CHECK(listener->node == uvea_sim_node_of(rt));
     listener->shut = true;
-    while (listener->backlog_first != NULL) {
-        end_abandon(&backlog_take(listener)->ends[1]);
-    }
+    backlog_abandon(listener);
     uvea_sim_wake_all(&listener->acceptors, UVEA_OK);
 }
 
@@ -319,14 +331,96 @@ unsigned uvea_sim_open_streams(const struct uvea_sim *sim)
     return count;
 }
 
+// ---- the end of a node
+
+// Whether this end is there and the node's. A dial that is still on its way has no other end yet.
+static bool end_is_of(const struct uvea_sim_connection *connection, unsigned end,
+                      const struct uvea_sim_node *node)
+{
+    return connection->ends[end].node == node && !connection->ends[end].closed &&
+           (end == 0 || connection->state != UVEA_SIM_CONNECTION_CALLING);
+}
+
+// Nobody is left who reads or waits at this end; what was written is followed by the tail.
+static void end_desert(struct uvea_stream *stream, enum uvea_sim_tail tail)
+{
+    struct uvea_sim_connection *connection = stream->connection;
+    struct uvea_sim_pipe *in = &connection->pipes[1 - stream->end];
+    if (stream->end == 0 && connection->state != UVEA_SIM_CONNECTION_UP) {
+        connection->ends[1].closed |= connection->state == UVEA_SIM_CONNECTION_CALLING;
+        uvea_sim_carrier_drop(connection->sim, &connection->handshake);
+    }
+    if (!stream->shut) {
+        stream->shut = true;
+        uvea_sim_pipe_finish(&connection->pipes[stream->end], tail);
+        in->read_at = in->arrived_at;
+        uvea_sim_wake_all(&in->writer, UVEA_OK);
+    }
+}
+
+void uvea_sim_connections_sever(struct uvea_sim_node *node)
+{
+    struct uvea_sim *sim = node->sim;
+    for (struct uvea_listener *at = sim->listeners; at != NULL; at = at->next) {
+        if (at->node == node) {
+            at->shut = true;
+            backlog_abandon(at);
+        }
+    }
+    struct uvea_sim_connection *connection = sim->connections;
+    for (; connection != NULL; connection = connection->next) {
+        for (unsigned end = 0; end < 2; end++) {
+            if (end_is_of(connection, end, node)) {
+                end_desert(&connection->ends[end], UVEA_SIM_TAIL_RESET);
+            }
+        }
+    }
+}
+
+unsigned uvea_sim_streams_drop(struct uvea_sim_node *node)
+{
+    unsigned dropped = 0;
+    struct uvea_sim_connection *connection = node->sim->connections;
+    while (connection != NULL) {
+        struct uvea_sim_connection *next = connection->next;
+        for (unsigned end = 0; end < 2; end++) {
+            if (end_is_of(connection, end, node)) {
+                struct uvea_stream *stream = &connection->ends[end];
+                end_desert(stream, UVEA_SIM_TAIL_END);
+                dropped += !stream->kept;
+                bool last = connection->ends[1 - end].closed;
+                end_close(stream);
+                if (last) {
+                    break; // the connection is no more
+                }
+            }
+        }
+        connection = next;
+    }
+    return dropped;
+}
+
+unsigned uvea_sim_listeners_drop(struct uvea_sim *sim, const struct uvea_sim_node *node)
+{
+    unsigned dropped = 0;
+    struct uvea_listener *listener = sim->listeners;
+    while (listener != NULL) {
+        struct uvea_listener *next = listener->next;
+        if (node == NULL || listener->node == node) {
+            backlog_abandon(listener);
+            UVEA_SIM_LIST_REMOVE(sim->listeners, listener);
+            uvea_mem_free(listener);
+            dropped++;
+        }
+        listener = next;
+    }
+    return dropped;
+}
+
 void uvea_sim_connections_close(struct uvea_sim *sim)
 {
+    (void)uvea_sim_listeners_drop(sim, NULL);
     while (sim->connections != NULL) {
         connection_free(sim->connections);
-    }
-    while (sim->listeners != NULL) {
-        struct uvea_listener *listener = sim->listeners;
-        UVEA_SIM_LIST_REMOVE(sim->listeners, listener);
-        uvea_mem_free(listener);
     }
 }

@@ -402,10 +402,15 @@ bool uvea_sim_fiber_resume(struct uvea_sim_fiber *fiber)
     if (!fiber->finished) {
         return false;
     }
-    tsan_forget(fiber);
-    fiber->next_free = pool->free;
-    pool->free = fiber;
+    uvea_sim_fiber_cancel(fiber);
     return true;
+}
+
+void uvea_sim_fiber_cancel(struct uvea_sim_fiber *fiber)
+{
+    tsan_forget(fiber);
+    fiber->next_free = fiber->pool->free;
+    fiber->pool->free = fiber;
 }
 
 void uvea_sim_fiber_yield(struct uvea_sim_fiber_pool *pool)

@@ -44,6 +44,9 @@ UVEA_MUST_USE enum uvea_error uvea_sim_fiber_open(struct uvea_sim_fiber_pool *po
 // fiber's memory then went back to the pool and the handle is dead.
 UVEA_MUST_USE bool uvea_sim_fiber_resume(struct uvea_sim_fiber *fiber);
 
+// Gives up a fiber that was never resumed; the handle is dead.
+void uvea_sim_fiber_cancel(struct uvea_sim_fiber *fiber);
+
 // From inside the running fiber of this pool: back to the caller of resume.
 void uvea_sim_fiber_yield(struct uvea_sim_fiber_pool *pool);
 

@@ -60,7 +60,7 @@ enum uvea_error uvea_sim_op_http_call(struct uvea_rt *rt, const char *address,
     struct uvea_http_response answer = {0};
     enum uvea_error error;
     UVEA_TRY(uvea_sim_http_check(request));
-    if (uvea_sim_dying(node)) {
+    if (uvea_sim_refuses(node)) {
         return UVEA_ERR_CLOSED;
     }
     if (deadline_ns <= uvea_sim_clock_ns(node)) {

@@ -147,7 +147,7 @@ static enum after answer_asked(struct served *served, const struct uvea_sim_http
         ask(served->server, request, &answer);
     }
     enum after after =
-        uvea_sim_dying(served->server->node) ? CLOSE : send_planned(served, request, plan, &answer);
+        served->server->node->dying ? CLOSE : send_planned(served, request, plan, &answer);
     uvea_http_response_deinit(&answer);
     return after;
 }

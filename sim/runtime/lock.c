@@ -7,6 +7,9 @@
 enum uvea_error uvea_sim_op_lock_open(struct uvea_rt *rt, struct uvea_lock **lock)
 {
     struct uvea_sim_node *node = uvea_sim_node_of(rt);
+    if (uvea_sim_refuses(node)) {
+        return UVEA_ERR_CLOSED;
+    }
     struct uvea_lock *made = uvea_mem_alloc(1, sizeof(*made));
     if (made == NULL) {
         return UVEA_ERR_MEMORY;
@@ -47,11 +50,18 @@ void uvea_sim_op_lock_close(struct uvea_rt *rt, struct uvea_lock *lock)
     uvea_mem_free(lock);
 }
 
-void uvea_sim_locks_close(struct uvea_sim *sim)
+unsigned uvea_sim_locks_drop(struct uvea_sim *sim, const struct uvea_sim_node *node)
 {
-    while (sim->locks != NULL) {
-        struct uvea_lock *lock = sim->locks;
-        UVEA_SIM_LIST_REMOVE(sim->locks, lock);
-        uvea_mem_free(lock);
+    unsigned dropped = 0;
+    struct uvea_lock *lock = sim->locks;
+    while (lock != NULL) {
+        struct uvea_lock *next = lock->next;
+        if (node == NULL || lock->node == node) {
+            UVEA_SIM_LIST_REMOVE(sim->locks, lock);
+            uvea_mem_free(lock);
+            dropped++;
+        }
+        lock = next;
     }
+    return dropped;
 }

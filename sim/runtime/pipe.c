@@ -199,6 +199,7 @@ enum uvea_error uvea_sim_op_stream_read(struct uvea_rt *rt, struct uvea_stream *
     UVEA_CHECK(stream->node == node && capacity >= 1 && pipe->reader.first == NULL);
     for (;;) {
         if (stream->shut || stream->unusable) {
+            (void)uvea_sim_refuses(node);
             return UVEA_ERR_CLOSED;
         }
         if (pipe->read_at < pipe->arrived_at) {
@@ -406,7 +407,7 @@ enum uvea_error uvea_sim_op_stream_write(struct uvea_rt *rt, struct uvea_stream 
     struct uvea_sim_node *node = uvea_sim_node_of(rt);
     struct uvea_sim_pipe *pipe = &stream->connection->pipes[stream->end];
     UVEA_CHECK(stream->node == node && pipe->writer.first == NULL);
-    if (stream->unusable) {
+    if (uvea_sim_refuses(node) || stream->unusable) {
         return UVEA_ERR_CLOSED;
     }
     enum uvea_error error = write_all(node, pipe, bytes, len, deadline_ns);

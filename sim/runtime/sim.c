@@ -37,6 +37,9 @@ void uvea_sim_config_init(struct uvea_sim_config *config)
 
 static enum uvea_error entropy(struct uvea_rt *rt, uint8_t *out, size_t bytes)
 {
+    if (uvea_sim_refuses(uvea_sim_node_of(rt))) {
+        return UVEA_ERR_CLOSED;
+    }
     uvea_sim_random_fill(&uvea_sim_node_of(rt)->entropy, out, bytes);
     return UVEA_OK;
 }
@@ -142,6 +145,7 @@ enum uvea_error uvea_sim_open(const struct uvea_sim_config *config, struct uvea_
     UVEA_TRY_CLEANUP(uvea_sim_trace_open(names, config->node_count, &made->trace));
     UVEA_TRY_CLEANUP(uvea_sim_fiber_pool_open(config->stack_bytes, &made->fibers));
     UVEA_TRY_CLEANUP(uvea_sim_network_open(made, context));
+    UVEA_TRY_CLEANUP(uvea_sim_processes_open(made));
     *sim = made;
     return UVEA_OK;
 cleanup:
@@ -149,29 +153,22 @@ cleanup:
     return error;
 }
 
-static void channels_close(struct uvea_sim *sim)
-{
-    while (sim->channels != NULL) {
-        struct uvea_channel *channel = sim->channels;
-        UVEA_SIM_LIST_REMOVE(sim->channels, channel);
-        uvea_mem_free(channel->items);
-        uvea_mem_free(channel);
-    }
-}
-
 void uvea_sim_close(struct uvea_sim *sim)
 {
     if (sim == NULL) {
         return;
     }
-    uvea_sim_tasks_close(sim);
+    sim->closing = true;
+    uvea_sim_processes_close(sim);
+    uvea_sim_tasks_unwind(sim, NULL);
+    (void)uvea_sim_tasks_drop(sim, NULL);
     (void)uvea_sim_http_servers_drop(sim, NULL);
     for (unsigned i = 0; i < sim->config.node_count; i++) {
         uvea_sim_http_deinit(&sim->nodes[i]);
     }
     uvea_sim_connections_close(sim);
-    channels_close(sim);
-    uvea_sim_locks_close(sim);
+    (void)uvea_sim_channels_drop(sim, NULL);
+    (void)uvea_sim_locks_drop(sim, NULL);
     uvea_sim_fiber_pool_close(sim->fibers);
     uvea_sim_trace_close(sim->trace);
     uvea_sim_queue_deinit(&sim->queue);
@@ -217,16 +214,21 @@ static enum uvea_sim_end run(struct uvea_sim *sim)
         if (sim->done) {
             return UVEA_SIM_DONE;
         }
-        if (sim->ready.first != NULL) {
+        if (sim->kill_count > 0) {
+            uvea_sim_kill_those_due(sim);
+        } else if (sim->ready.first != NULL) {
             if (sim->steps == sim->config.step_budget) {
                 return UVEA_SIM_STEP_LIMIT;
+            }
+            if (!uvea_sim_may_step(sim->ready.first->node)) {
+                continue;
             }
             sim->steps++;
             uvea_sim_step(sim);
             if (sim->spinning) {
                 return UVEA_SIM_STEP_LIMIT;
             }
-        } else if (sim->live_tasks == 0) {
+        } else if (sim->live_tasks == 0 && sim->timer_count == 0) {
             return UVEA_SIM_FINISHED;
         } else if (!advance(sim, &end)) {
             return end;
@@ -237,6 +239,8 @@ static enum uvea_sim_end run(struct uvea_sim *sim)
 static void count_left(const struct uvea_sim *sim, struct uvea_sim_outcome *outcome)
 {
     outcome->live_tasks = sim->live_tasks;
+    outcome->dropped_tasks = sim->dropped_tasks;
+    outcome->left_behind = sim->left_behind;
     for (const struct uvea_task *task = sim->tasks; task != NULL; task = task->next) {
         outcome->unjoined_tasks += task->finished;
     }
@@ -254,7 +258,7 @@ static void count_left(const struct uvea_sim *sim, struct uvea_sim_outcome *outc
 
 void uvea_sim_run(struct uvea_sim *sim, struct uvea_sim_outcome *outcome)
 {
-    UVEA_CHECK(!sim->unwinding && sim->running == NULL);
+    UVEA_CHECK(!sim->closing && sim->running == NULL);
     *outcome = (struct uvea_sim_outcome){0};
     outcome->end = run(sim);
     outcome->time_ns = sim->now_ns;
@@ -298,12 +302,16 @@ struct uvea_sim *uvea_sim_of(struct uvea_rt *rt)
 
 void uvea_sim_done(struct uvea_rt *rt)
 {
-    uvea_sim_of(rt)->done = true;
+    if (!uvea_sim_node_of(rt)->dying) {
+        uvea_sim_of(rt)->done = true;
+    }
 }
 
 void uvea_sim_progress(struct uvea_rt *rt)
 {
-    uvea_sim_of(rt)->progress_ns = uvea_sim_of(rt)->now_ns;
+    if (!uvea_sim_node_of(rt)->dying) {
+        uvea_sim_of(rt)->progress_ns = uvea_sim_of(rt)->now_ns;
+    }
 }
 
 void uvea_sim_stop(struct uvea_rt *rt)
@@ -324,12 +332,15 @@ void uvea_sim_note(struct uvea_rt *rt, const char *kind, const char *text)
                           text);
 }
 
+// The trace may allocate, on no account of the running node.
 void uvea_sim_record(struct uvea_sim_node *node, enum uvea_sim_event_kind kind, unsigned peer,
                      uint64_t amount, const char *label)
 {
     struct uvea_sim *sim = node->sim;
-    if (!sim->unwinding) {
+    if (!node->dying && !sim->closing) {
+        sim->silent = true;
         uvea_sim_trace_event(sim->trace, sim->now_ns, kind, node->index, peer, amount, label);
+        sim->silent = false;
     }
 }
 
@@ -337,7 +348,9 @@ void uvea_sim_record_words(struct uvea_sim_node *node, enum uvea_sim_event_kind 
                            uint64_t amount, const char *label, const char *text)
 {
     struct uvea_sim *sim = node->sim;
-    if (!sim->unwinding) {
+    if (!node->dying && !sim->closing) {
+        sim->silent = true;
         uvea_sim_trace_words(sim->trace, sim->now_ns, kind, node->index, peer, amount, label, text);
+        sim->silent = false;
     }
 }

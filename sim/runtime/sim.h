@@ -63,7 +63,7 @@ struct uvea_sim_config {
 void uvea_sim_config_init(struct uvea_sim_config *config);
 
 enum uvea_sim_end {
-    UVEA_SIM_FINISHED,    // every task has returned
+    UVEA_SIM_FINISHED,    // every task has returned, no start and no timer is planned
     UVEA_SIM_DONE,        // a task called uvea_sim_done
     UVEA_SIM_NO_PROGRESS, // every task waits for something that cannot happen any more
     UVEA_SIM_WATCHDOG,    // no progress for watchdog_ns
@@ -81,6 +81,8 @@ struct uvea_sim_outcome {
     uint8_t hash[UVEA_SIM_HASH_BYTES];
     unsigned live_tasks;     // not returned
     unsigned unjoined_tasks; // returned, but nobody has joined them
+    unsigned dropped_tasks;  // of dead processes, that did not return when they were made to
+    unsigned left_behind;    // objects not released by processes that ended by themselves
     unsigned open_streams;   // not closed, with those nobody has accepted
     unsigned open_channels;
     unsigned open_listeners;
@@ -98,10 +100,10 @@ UVEA_MUST_USE enum uvea_error uvea_sim_open(const struct uvea_sim_config *config
                                             struct uvea_sim **sim,
                                             struct uvea_error_context *context);
 
-// Unfinished tasks are resumed with UVEA_ERR_CLOSED from every wait, outside the trace and without
-// virtual time, until they return (or, after 100,000 steps, are dropped where they stand). Then
-// releases everything, also streams, channels, listeners and locks that nobody closed. NULL is
-// allowed.
+// Processes that still run die (sim/runtime/process.h), and are told so. Other unfinished tasks are
+// resumed with UVEA_ERR_CLOSED from every wait, outside the trace and without virtual time, until
+// they return (or, after 100,000 steps, are dropped where they stand). Then releases everything,
+// also streams, channels, listeners and locks that nobody closed. NULL is allowed.
 void uvea_sim_close(struct uvea_sim *sim);
 
 // The handle that node `node` gives to its code; lives as long as sim.

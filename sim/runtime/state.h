@@ -4,6 +4,7 @@
 
 #include "sim/runtime/fiber.h"
 #include "sim/runtime/http_state.h"
+#include "sim/runtime/process.h"
 #include "sim/runtime/random.h"
 #include "sim/runtime/sim.h"
 
@@ -49,7 +50,8 @@ struct uvea_sim_event *uvea_sim_queue_pop(struct uvea_sim_queue *queue);
 // ---- tasks
 
 enum uvea_sim_wait_kind {
-    UVEA_SIM_WAIT_NONE, // not waiting, or about to run
+    UVEA_SIM_WAIT_NONE,  // not waiting, or about to run
+    UVEA_SIM_WAIT_START, // a program that will be started
     UVEA_SIM_WAIT_SLEEP,
     UVEA_SIM_WAIT_CHARGE,
     UVEA_SIM_WAIT_JOIN,    // object: struct uvea_task
@@ -76,9 +78,11 @@ struct uvea_task {
     const char *name;
     uvea_task_fn *fn;
     void *arg;
-    bool detached; // nobody joins it
+    bool detached;   // nobody joins it
+    bool is_program; // the first task of an incarnation
+    bool begun;
     bool finished;
-    bool ready; // in the ready queue
+    bool ready; // in a queue of ready tasks
     enum uvea_error woken_with;
     enum uvea_sim_wait_kind wait_kind;
     const void *wait_object;
@@ -92,6 +96,27 @@ struct uvea_task {
     struct uvea_task *prev;
 };
 
+// What becomes of a node's program.
+struct uvea_sim_life {
+    struct uvea_sim_process process; // main is NULL when it has none
+    bool starting;                   // a start is planned
+    bool running;
+    unsigned incarnation;
+    uint64_t steps;        // of this incarnation
+    const char *kill_why;  // it is to be killed before the next step; a string literal or NULL
+    uint64_t kill_at_step; // 0 for never, as below
+    enum uvea_point kill_point;
+    uint64_t kill_at_pass;
+    bool paused;
+    uint64_t paused_until_ns;
+    struct uvea_sim_event resume;   // ends the pause
+    struct uvea_sim_wait_list held; // its ready tasks meanwhile
+    uint32_t slow_percent;
+    uint64_t allocations;      // since a failure was armed
+    uint64_t allocation_fails; // 0 for never
+    bool allocation_onward;
+};
+
 struct uvea_sim_node {
     struct uvea_rt rt; // first: the node is the handle
     struct uvea_sim *sim;
@@ -100,9 +125,12 @@ struct uvea_sim_node {
     uint64_t clock_base_ns;
     uint64_t clock_rate; // local nanoseconds per 10^6 of simulated time
     bool stopped;
-    int64_t wall_shift_ns; // what steps of the wall clock add up to
-    uint64_t point_counts[UVEA_POINT_COUNT];
+    bool dying; // its tasks are being made to return
+    unsigned live_tasks;
+    int64_t wall_shift_ns;                   // what steps of the wall clock add up to
+    uint64_t point_counts[UVEA_POINT_COUNT]; // of this incarnation
     struct uvea_sim_random entropy;
+    struct uvea_sim_life life;
     struct uvea_sim_http http;
 };
 
@@ -215,6 +243,13 @@ struct uvea_listener {
     struct uvea_listener *prev;
 };
 
+struct uvea_sim_timer {
+    struct uvea_sim_event event; // first: the event is the timer
+    uvea_sim_timer_fn *fn;
+    void *arg;
+    struct uvea_sim_timer *next_free;
+};
+
 struct uvea_sim_armed_fault {
     struct uvea_sim_event event; // first: the event is the fault
     struct uvea_sim_fault fault;
@@ -253,12 +288,21 @@ struct uvea_sim {
     uint64_t progress_ns;
     uint64_t clock_reads; // of the running task since it was resumed
     bool done;
-    bool spinning;  // a task reads the clock without ever waiting
-    bool unwinding; // the run is over, tasks are made to return
+    bool spinning;       // a task reads the clock without ever waiting
+    bool closing;        // the run is over, tasks are made to return
+    bool silent;         // the simulator allocates for itself
+    unsigned kill_count; // nodes with kill_why
     struct uvea_task *running;
-    struct uvea_sim_wait_list ready; // linked by ready_next
-    struct uvea_task *tasks;         // newest first, as the other lists of this structure
+    struct uvea_sim_wait_list ready;     // linked by ready_next, as the next
+    struct uvea_sim_wait_list unwinding; // instead, of nodes that are dying
+    struct uvea_task *tasks;             // newest first, as the other lists of this structure
     unsigned live_tasks;
+    unsigned dropped_tasks;        // that did not return when they were made to
+    unsigned left_behind;          // objects of incarnations that ended by themselves
+    bool hooked;                   // the allocator asks this simulator
+    struct uvea_sim_timer *timers; // UVEA_SIM_TIMERS_MAX, made at first use
+    struct uvea_sim_timer *free_timer;
+    unsigned timer_count; // waiting to fire
     struct uvea_sim_node nodes[UVEA_SIM_NODES_MAX];
 
     struct uvea_sim_link links[UVEA_SIM_NODES_MAX][UVEA_SIM_NODES_MAX]; // [from][to]
@@ -304,7 +348,7 @@ static inline struct uvea_sim_node *uvea_sim_node_of(struct uvea_rt *rt)
         }                                                                                          \
     } while (0)
 
-// Records an event now, unless the run is over.
+// Records an event now, unless the node's tasks are being made to return.
 void uvea_sim_record(struct uvea_sim_node *node, enum uvea_sim_event_kind kind, unsigned peer,
                      uint64_t amount, const char *label);
 void uvea_sim_record_words(struct uvea_sim_node *node, enum uvea_sim_event_kind kind, unsigned peer,
@@ -324,8 +368,9 @@ UVEA_MUST_USE enum uvea_error uvea_sim_wait(struct uvea_sim_node *node,
                                             enum uvea_sim_wait_kind kind, const void *object,
                                             uint64_t deadline_ns);
 
-// Whether the node's tasks are being made to return.
-bool uvea_sim_dying(const struct uvea_sim_node *node);
+// Whether the node's tasks are being made to return: then calls give CLOSED. A task that goes on
+// calling for ever does not come back from here.
+bool uvea_sim_refuses(struct uvea_sim_node *node);
 
 // Lets every other ready task run, then goes on.
 void uvea_sim_yield(struct uvea_sim *sim);
@@ -337,8 +382,23 @@ void uvea_sim_wake_all(struct uvea_sim_wait_list *list, enum uvea_error error);
 // Resumes the first ready task.
 void uvea_sim_step(struct uvea_sim *sim);
 
-// Makes unfinished tasks return, then drops what is left of them.
-void uvea_sim_tasks_close(struct uvea_sim *sim);
+// Moves the ready tasks of the node from one queue behind those of another.
+void uvea_sim_ready_move(struct uvea_sim_wait_list *from, const struct uvea_sim_node *node,
+                         struct uvea_sim_wait_list *to);
+
+// Plans the first task of an incarnation.
+UVEA_MUST_USE enum uvea_error uvea_sim_start_at(struct uvea_sim_node *node, uint64_t at_ns,
+                                                uvea_task_fn *fn, void *arg);
+
+// Makes the tasks of the node return (NULL: of every node) and nothing else happen meanwhile. The
+// node is dying until uvea_sim_tasks_unwound.
+void uvea_sim_tasks_unwind(struct uvea_sim *sim, const struct uvea_sim_node *node);
+void uvea_sim_tasks_unwound(struct uvea_sim *sim, const struct uvea_sim_node *node);
+
+// Drops what is left of its tasks (NULL: of all); gives how many had returned and were not joined.
+unsigned uvea_sim_tasks_drop(struct uvea_sim *sim, const struct uvea_sim_node *node);
+
+// ---- describe.c
 
 // One line per live task into text.
 void uvea_sim_describe_blocked(const struct uvea_sim *sim, char *text, size_t bytes);
@@ -363,6 +423,9 @@ enum uvea_error uvea_sim_op_channel_recv(struct uvea_rt *rt, struct uvea_channel
 void uvea_sim_op_channel_shut(struct uvea_rt *rt, struct uvea_channel *channel);
 void uvea_sim_op_channel_close(struct uvea_rt *rt, struct uvea_channel *channel);
 
+// Drops those of the node that are left (NULL: all of them); gives how many. Also the next ones.
+unsigned uvea_sim_channels_drop(struct uvea_sim *sim, const struct uvea_sim_node *node);
+
 // ---- lock.c
 
 enum uvea_error uvea_sim_op_lock_open(struct uvea_rt *rt, struct uvea_lock **lock);
@@ -370,10 +433,26 @@ void uvea_sim_op_lock_take(struct uvea_rt *rt, struct uvea_lock *lock);
 void uvea_sim_op_lock_release(struct uvea_rt *rt, struct uvea_lock *lock);
 void uvea_sim_op_lock_close(struct uvea_rt *rt, struct uvea_lock *lock);
 
-// Drops all locks that are left.
-void uvea_sim_locks_close(struct uvea_sim *sim);
+unsigned uvea_sim_locks_drop(struct uvea_sim *sim, const struct uvea_sim_node *node);
 
 // ---- process.c
+
+UVEA_MUST_USE enum uvea_error uvea_sim_processes_open(struct uvea_sim *sim);
+void uvea_sim_processes_close(struct uvea_sim *sim);
+
+// What a computation costs on this node.
+uint64_t uvea_sim_slowed_ns(const struct uvea_sim_node *node, uint64_t cost_ns);
+
+void uvea_sim_incarnation_begin(struct uvea_sim_node *node);
+
+// Its last task has returned.
+void uvea_sim_incarnation_emptied(struct uvea_sim_node *node);
+
+// Kills the nodes with kill_why.
+void uvea_sim_kill_those_due(struct uvea_sim *sim);
+
+// Counts the step that a task of the node is to take. False: the node is to be killed instead.
+bool uvea_sim_may_step(struct uvea_sim_node *node);
 
 uint64_t uvea_sim_op_wall_ns(struct uvea_rt *rt);
 enum uvea_error uvea_sim_op_point(struct uvea_rt *rt, enum uvea_point point);
@@ -425,6 +504,13 @@ enum uvea_error uvea_sim_op_stream_write(struct uvea_rt *rt, struct uvea_stream 
 
 // Both ends get RESET from now on, and a dial in progress fails.
 void uvea_sim_connection_break(struct uvea_sim_connection *connection);
+
+// The node dies: its listeners and connections are gone.
+void uvea_sim_connections_sever(struct uvea_sim_node *node);
+
+// Drops the streams and listeners of the node that are left; gives how many.
+unsigned uvea_sim_streams_drop(struct uvea_sim_node *node);
+unsigned uvea_sim_listeners_drop(struct uvea_sim *sim, const struct uvea_sim_node *node);
 
 // Drops all connections and listeners that are left.
 void uvea_sim_connections_close(struct uvea_sim *sim);

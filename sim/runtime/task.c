@@ -2,9 +2,6 @@
 #include "core/base/mem.h"
 #include "sim/runtime/state.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 enum {
     PPM = 1000000,
     CLOCK_READS_MAX = 1 << 20,    // in one step: more is taken for a loop that polls the clock
@@ -34,7 +31,7 @@ uint64_t uvea_sim_op_now_ns(struct uvea_rt *rt)
     struct uvea_sim_node *node = uvea_sim_node_of(rt);
     struct uvea_sim *sim = node->sim;
     if (++sim->clock_reads > CLOCK_READS_MAX && sim->running != NULL) {
-        sim->spinning = true;
+        sim->spinning = sim->spinning || !node->dying;
         uvea_sim_fiber_yield(sim->fibers); // for good: nobody resumes it
     }
     return uvea_sim_clock_ns(node);
@@ -74,19 +71,53 @@ static void wait_list_remove(struct uvea_task *task)
     task->wait_list = NULL;
 }
 
+// ---- ready tasks
+
+static void ready_append(struct uvea_sim_wait_list *list, struct uvea_task *task)
+{
+    task->ready_next = NULL;
+    if (list->last != NULL) {
+        list->last->ready_next = task;
+    } else {
+        list->first = task;
+    }
+    list->last = task;
+}
+
+static struct uvea_task *ready_take(struct uvea_sim_wait_list *list)
+{
+    struct uvea_task *task = list->first;
+    list->first = task->ready_next;
+    if (list->first == NULL) {
+        list->last = NULL;
+    }
+    return task;
+}
+
+void uvea_sim_ready_move(struct uvea_sim_wait_list *from, const struct uvea_sim_node *node,
+                         struct uvea_sim_wait_list *to)
+{
+    struct uvea_sim_wait_list others = {0};
+    while (from->first != NULL) {
+        struct uvea_task *task = ready_take(from);
+        ready_append(task->node == node ? to : &others, task);
+    }
+    *from = others;
+}
+
 static void make_ready(struct uvea_task *task)
 {
-    struct uvea_sim *sim = task->node->sim;
+    struct uvea_sim_node *node = task->node;
+    struct uvea_sim *sim = node->sim;
     UVEA_CHECK(!task->ready);
     task->ready = true;
-    task->ready_next = NULL;
-    if (sim->ready.last != NULL) {
-        sim->ready.last->ready_next = task;
-    } else {
-        sim->ready.first = task;
-    }
-    sim->ready.last = task;
+    ready_append(node->dying         ? &sim->unwinding
+                 : node->life.paused ? &node->life.held
+                                     : &sim->ready,
+                 task);
 }
+
+// ---- waiting and waking
 
 void uvea_sim_wake(struct uvea_task *task, enum uvea_error error)
 {
@@ -121,9 +152,13 @@ static void timer_fire(struct uvea_sim *sim, struct uvea_sim_event *event)
     uvea_sim_wake((struct uvea_task *)event, UVEA_ERR_TIMEOUT);
 }
 
-bool uvea_sim_dying(const struct uvea_sim_node *node)
+bool uvea_sim_refuses(struct uvea_sim_node *node)
 {
-    return node->sim->unwinding;
+    if (!node->dying) {
+        return false;
+    }
+    (void)uvea_sim_op_now_ns(&node->rt); // which stops a task that calls for ever
+    return true;
 }
 
 void uvea_sim_yield(struct uvea_sim *sim)
@@ -132,10 +167,12 @@ void uvea_sim_yield(struct uvea_sim *sim)
     uvea_sim_fiber_yield(sim->fibers);
 }
 
-// What tasks do for each other also while they are made to return.
+// Waits that go on while tasks are made to return: these wait for each other, and a program that
+// has not begun for nothing that will come.
 static bool outlives_unwinding(enum uvea_sim_wait_kind kind)
 {
-    return kind == UVEA_SIM_WAIT_JOIN || kind == UVEA_SIM_WAIT_LOCK || kind == UVEA_SIM_WAIT_SERVER;
+    return kind == UVEA_SIM_WAIT_JOIN || kind == UVEA_SIM_WAIT_LOCK ||
+           kind == UVEA_SIM_WAIT_SERVER || kind == UVEA_SIM_WAIT_START;
 }
 
 enum uvea_error uvea_sim_wait(struct uvea_sim_node *node, struct uvea_sim_wait_list *list,
@@ -145,14 +182,14 @@ enum uvea_error uvea_sim_wait(struct uvea_sim_node *node, struct uvea_sim_wait_l
     struct uvea_sim *sim = node->sim;
     struct uvea_task *task = sim->running;
     UVEA_CHECK(task != NULL && task->node == node);
-    if (sim->unwinding && !outlives_unwinding(kind)) {
+    if (node->dying && !outlives_unwinding(kind)) {
         uvea_sim_yield(sim);
         return UVEA_ERR_CLOSED;
     }
     uint64_t until_ns = uvea_sim_clock_to_sim_ns(node, deadline_ns);
     if (until_ns <= sim->now_ns) {
         uvea_sim_yield(sim);
-        return sim->unwinding ? UVEA_ERR_CLOSED : UVEA_ERR_TIMEOUT;
+        return node->dying ? UVEA_ERR_CLOSED : UVEA_ERR_TIMEOUT;
     }
     task->wait_kind = kind;
     task->wait_object = object;
@@ -164,6 +201,9 @@ enum uvea_error uvea_sim_wait(struct uvea_sim_node *node, struct uvea_sim_wait_l
         uvea_sim_queue_schedule(&sim->queue, &task->timer, until_ns);
     }
     uvea_sim_fiber_yield(sim->fibers);
+    if (node->dying) {
+        return UVEA_ERR_CLOSED;
+    }
     if (task->woken_with == UVEA_ERR_TIMEOUT && list != NULL) {
         uvea_sim_record_words(node, UVEA_SIM_EVENT_TIMEOUT, UVEA_SIM_NO_PEER, 0, task->name, NULL);
     }
@@ -195,7 +235,8 @@ void uvea_sim_op_charge(struct uvea_rt *rt, enum uvea_charge what, uint64_t unit
     if (__builtin_mul_overflow(units, sim->config.cost_ns[what], &cost_ns)) {
         cost_ns = UVEA_NEVER;
     }
-    if (cost_ns == 0 || sim->unwinding) {
+    cost_ns = uvea_sim_slowed_ns(node, cost_ns);
+    if (cost_ns == 0 || node->dying) {
         return;
     }
     uint64_t until_ns;
@@ -217,11 +258,13 @@ void uvea_sim_op_charge(struct uvea_rt *rt, enum uvea_charge what, uint64_t unit
 static void task_main(void *arg)
 {
     struct uvea_task *task = arg;
+    task->begun = true;
     uvea_sim_record_words(task->node, UVEA_SIM_EVENT_SPAWN, UVEA_SIM_NO_PEER, 0, task->name, NULL);
     task->fn(task->arg);
     uvea_sim_record_words(task->node, UVEA_SIM_EVENT_EXIT, UVEA_SIM_NO_PEER, 0, task->name, NULL);
 }
 
+// The task is not ready yet.
 static enum uvea_error task_make(struct uvea_sim_node *node, const char *name, uvea_task_fn *fn,
                                  void *arg, struct uvea_task **made)
 {
@@ -248,7 +291,7 @@ static enum uvea_error task_make(struct uvea_sim_node *node, const char *name, u
     task->arg = arg;
     UVEA_SIM_LIST_ADD(sim->tasks, task);
     sim->live_tasks++;
-    make_ready(task);
+    node->live_tasks++;
     *made = task;
     return UVEA_OK;
 }
@@ -266,7 +309,12 @@ enum uvea_error uvea_sim_op_spawn(struct uvea_rt *rt, const char *name, uvea_tas
                                   struct uvea_task **task)
 {
     struct uvea_sim_node *node = uvea_sim_node_of(rt);
-    return node->sim->unwinding ? UVEA_ERR_CLOSED : task_make(node, name, fn, arg, task);
+    if (uvea_sim_refuses(node)) {
+        return UVEA_ERR_CLOSED;
+    }
+    UVEA_TRY(task_make(node, name, fn, arg, task));
+    make_ready(*task);
+    return UVEA_OK;
 }
 
 enum uvea_error uvea_sim_start(struct uvea_sim *sim, unsigned node, const char *name,
@@ -274,8 +322,37 @@ enum uvea_error uvea_sim_start(struct uvea_sim *sim, unsigned node, const char *
 {
     UVEA_CHECK(node < sim->config.node_count);
     struct uvea_task *task;
+    if (uvea_sim_refuses(&sim->nodes[node])) {
+        return UVEA_ERR_CLOSED;
+    }
     UVEA_TRY(task_make(&sim->nodes[node], name, fn, arg, &task));
     task->detached = true;
+    make_ready(task);
+    return UVEA_OK;
+}
+
+static void start_fire(struct uvea_sim *sim, struct uvea_sim_event *event)
+{
+    struct uvea_task *task = (struct uvea_task *)event;
+    (void)sim;
+    task->timer.fire = timer_fire;
+    uvea_sim_incarnation_begin(task->node);
+    uvea_sim_wake(task, UVEA_OK);
+}
+
+enum uvea_error uvea_sim_start_at(struct uvea_sim_node *node, uint64_t at_ns, uvea_task_fn *fn,
+                                  void *arg)
+{
+    struct uvea_task *task;
+    UVEA_TRY(task_make(node, "main", fn, arg, &task));
+    task->detached = true;
+    task->is_program = true;
+    task->timer.fire = start_fire;
+    task->wait_kind = UVEA_SIM_WAIT_START;
+    task->wait_until_ns = at_ns;
+    if (at_ns != UVEA_NEVER) {
+        uvea_sim_queue_schedule(&node->sim->queue, &task->timer, at_ns);
+    }
     return UVEA_OK;
 }
 
@@ -289,145 +366,117 @@ void uvea_sim_op_join(struct uvea_rt *rt, struct uvea_task *task)
     task_free(task);
 }
 
-void uvea_sim_step(struct uvea_sim *sim)
+// Resumes a task, which has been taken from the ready ones. False: it has returned.
+static bool task_resume(struct uvea_task *task)
 {
-    struct uvea_task *task = sim->ready.first;
-    sim->ready.first = task->ready_next;
-    if (sim->ready.first == NULL) {
-        sim->ready.last = NULL;
-    }
+    struct uvea_sim_node *node = task->node;
+    struct uvea_sim *sim = node->sim;
     task->ready = false;
     sim->running = task;
     sim->clock_reads = 0;
     bool finished = uvea_sim_fiber_resume(task->fiber);
     sim->running = NULL;
     if (!finished) {
-        return;
+        return true;
     }
     task->finished = true;
     sim->live_tasks--;
+    node->live_tasks--;
     uvea_sim_wake_all(&task->joiner, UVEA_OK);
     if (task->detached) {
         task_free(task);
     }
+    return false;
 }
 
-void uvea_sim_tasks_close(struct uvea_sim *sim)
+void uvea_sim_step(struct uvea_sim *sim)
 {
-    sim->unwinding = true;
+    struct uvea_task *task = ready_take(&sim->ready);
+    struct uvea_sim_node *node = task->node;
+    if (!task_resume(task) && node->live_tasks == 0) {
+        uvea_sim_incarnation_emptied(node);
+    }
+}
+
+// ---- making tasks return. node NULL stands for every node.
+
+static bool is_of(const struct uvea_task *task, const struct uvea_sim_node *node)
+{
+    return node == NULL || task->node == node;
+}
+
+static void task_drop(struct uvea_task *task)
+{
+    struct uvea_sim *sim = task->node->sim;
+    if (!task->finished) {
+        sim->live_tasks--;
+        task->node->live_tasks--;
+        sim->dropped_tasks += task->begun;
+        if (!task->begun) {
+            uvea_sim_fiber_cancel(task->fiber);
+        }
+    }
+    wait_list_remove(task);
+    task_free(task);
+}
+
+unsigned uvea_sim_tasks_drop(struct uvea_sim *sim, const struct uvea_sim_node *node)
+{
+    unsigned unjoined = 0;
+    struct uvea_task *task = sim->tasks;
+    while (task != NULL) {
+        struct uvea_task *next = task->next;
+        if (is_of(task, node)) {
+            unjoined += task->finished;
+            task_drop(task);
+        }
+        task = next;
+    }
+    return unjoined;
+}
+
+static void dying_set(struct uvea_sim *sim, const struct uvea_sim_node *node, bool dying)
+{
+    for (unsigned i = 0; i < sim->config.node_count; i++) {
+        if (node == NULL || node == &sim->nodes[i]) {
+            sim->nodes[i].dying = dying;
+        }
+    }
+}
+
+static void wake_with_closed(struct uvea_sim *sim, const struct uvea_sim_node *node)
+{
     for (struct uvea_task *task = sim->tasks; task != NULL; task = task->next) {
         enum uvea_sim_wait_kind kind = task->wait_kind;
-        if (!task->finished && kind != UVEA_SIM_WAIT_NONE && !outlives_unwinding(kind)) {
+        if (is_of(task, node) && kind != UVEA_SIM_WAIT_NONE && !outlives_unwinding(kind)) {
             uvea_sim_wake(task, UVEA_ERR_CLOSED);
         }
     }
-    for (unsigned i = 0; i < UNWIND_STEPS_MAX && sim->ready.first != NULL; i++) {
-        uvea_sim_step(sim);
-    }
-    while (sim->tasks != NULL) {
-        task_free(sim->tasks);
-    }
 }
 
-// ---- what tasks wait for
-
-static const char *peer_name(const struct uvea_stream *stream)
+void uvea_sim_tasks_unwind(struct uvea_sim *sim, const struct uvea_sim_node *node)
 {
-    return stream->connection->ends[1 - stream->end].node->name;
-}
-
-static void describe_stream(const struct uvea_stream *stream, const char *verb, char *text,
-                            size_t bytes)
-{
-    (void)snprintf(text, bytes, "%s %s (connection %" PRIu64 ", %s)", verb, peer_name(stream),
-                   stream->connection->number, stream->connection->address);
-}
-
-static void describe_wait(const struct uvea_task *task, char *text, size_t bytes)
-{
-    const void *object = task->wait_object;
-    switch (task->wait_kind) {
-    case UVEA_SIM_WAIT_NONE:
-        (void)snprintf(text, bytes, task->ready ? "is ready to run" : "runs without ever waiting");
-        break;
-    case UVEA_SIM_WAIT_SLEEP:
-        (void)snprintf(text, bytes, "sleeps");
-        break;
-    case UVEA_SIM_WAIT_CHARGE:
-        (void)snprintf(text, bytes, "computes");
-        break;
-    case UVEA_SIM_WAIT_JOIN:
-        (void)snprintf(text, bytes, "joins task '%s'", ((const struct uvea_task *)object)->name);
-        break;
-    case UVEA_SIM_WAIT_SEND:
-        (void)snprintf(text, bytes, "sends into a full channel of %zu",
-                       ((const struct uvea_channel *)object)->capacity);
-        break;
-    case UVEA_SIM_WAIT_RECEIVE:
-        (void)snprintf(text, bytes, "receives from an empty channel of %zu",
-                       ((const struct uvea_channel *)object)->capacity);
-        break;
-    case UVEA_SIM_WAIT_ACCEPT:
-        (void)snprintf(text, bytes, "accepts at %s",
-                       ((const struct uvea_listener *)object)->address);
-        break;
-    case UVEA_SIM_WAIT_DIAL:
-        (void)snprintf(text, bytes, "dials %s",
-                       ((const struct uvea_sim_connection *)object)->address);
-        break;
-    case UVEA_SIM_WAIT_READ:
-        describe_stream(object, "reads from", text, bytes);
-        break;
-    case UVEA_SIM_WAIT_WRITE:
-        describe_stream(object, "writes to", text, bytes);
-        break;
-    case UVEA_SIM_WAIT_LOCK:
-        (void)snprintf(text, bytes, "takes a lock that task '%s' holds",
-                       ((const struct uvea_lock *)object)->holder->name);
-        break;
-    case UVEA_SIM_WAIT_SERVER:
-        (void)snprintf(text, bytes, "closes the HTTP server at %s",
-                       uvea_sim_http_server_address(object));
-        break;
-    }
-}
-
-static int describe_task(const struct uvea_task *task, char *text, size_t bytes)
-{
-    char what[160];
-    char until[48] = "";
-    describe_wait(task, what, sizeof(what));
-    if (task->wait_kind != UVEA_SIM_WAIT_NONE && task->wait_until_ns != UVEA_NEVER) {
-        uint64_t us = task->wait_until_ns / 1000;
-        (void)snprintf(until, sizeof(until), ", until %" PRIu64 ".%06" PRIu64 " s", us / 1000000,
-                       us % 1000000);
-    }
-    return snprintf(text, bytes, "%s task '%s' %s%s\n", task->node->name, task->name, what, until);
-}
-
-void uvea_sim_describe_blocked(const struct uvea_sim *sim, char *text, size_t bytes)
-{
-    enum { REST_BYTES = 64 }; // for the last line
-    const struct uvea_task *task = sim->tasks;
-    size_t used = 0;
-    unsigned left = sim->live_tasks;
-    text[0] = '\0';
-    while (task != NULL && task->next != NULL) {
-        task = task->next;
-    }
-    for (; task != NULL; task = task->prev) { // oldest first
-        char line[320];
-        if (task->finished) {
-            continue;
+    UVEA_CHECK(sim->running == NULL && sim->unwinding.first == NULL);
+    dying_set(sim, node, true);
+    for (unsigned i = 0; i < sim->config.node_count; i++) {
+        if (node == NULL || node == &sim->nodes[i]) {
+            uvea_sim_ready_move(&sim->nodes[i].life.held, &sim->nodes[i], &sim->unwinding);
+            uvea_sim_ready_move(&sim->ready, &sim->nodes[i], &sim->unwinding);
         }
-        size_t line_bytes = (size_t)describe_task(task, line, sizeof(line));
-        line_bytes = line_bytes < sizeof(line) ? line_bytes : sizeof(line) - 1;
-        if (used + line_bytes + REST_BYTES > bytes) {
-            (void)snprintf(text + used, bytes - used, "and %u more tasks\n", left);
-            return;
-        }
-        (void)snprintf(text + used, bytes - used, "%s", line);
-        used += line_bytes;
-        left--;
     }
+    wake_with_closed(sim, node);
+    for (unsigned i = 0; i < UNWIND_STEPS_MAX && sim->unwinding.first != NULL; i++) {
+        struct uvea_task *task = ready_take(&sim->unwinding);
+        if (task->is_program && !task->begun) {
+            task_drop(task); // killed before its first step: it has nothing to give back
+        } else {
+            (void)task_resume(task);
+        }
+    }
+    sim->unwinding = (struct uvea_sim_wait_list){0}; // what is left here is dropped by the caller
+}
+
+void uvea_sim_tasks_unwound(struct uvea_sim *sim, const struct uvea_sim_node *node)
+{
+    dying_set(sim, node, false);
 }

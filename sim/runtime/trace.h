@@ -38,7 +38,14 @@
     X(POINT, "point", "how often the node passed it; label is the point's name")                   \
     X(WALL, "wall", "nanoseconds the wall clock steps by, in two's complement")                    \
     X(HTTP, "http", "status of an answer to peer; text is the request")                            \
-    X(HTTP_FAULT, "http-fault", "status or 0; label is the fault, text the target")
+    X(HTTP_FAULT, "http-fault", "status or 0; label is the fault, text the target")                \
+    X(START, "start", "incarnation")                                                               \
+    X(ENDED, "ended", "incarnation: its program ended by itself")                                  \
+    X(DEATH, "death", "incarnation; label says what killed it")                                    \
+    X(PAUSE, "pause", "nanoseconds in which no task of the node runs")                             \
+    X(RESUME, "resume", "0: the pause is over")                                                    \
+    X(SLOW, "slow", "percent of the usual cost of computing")                                      \
+    X(MEMORY, "memory", "which allocation since the failure was armed fails")
 
 enum uvea_sim_event_kind {
 #define UVEA_SIM_EVENT_ENUM(name, text, what) UVEA_SIM_EVENT_##name,
