@@ -3,12 +3,15 @@
 // PostgreSQL.
 //
 // Each call below is one transaction of its own: it happens wholly or not at all, also when the
-// process dies in the middle, and when it has returned OK its effect is durable. Calls may come from
-// several threads; they are carried out one after the other. None of them blocks on the runtime.
+// process dies in the middle, and when it has returned OK its effect is durable. Calls may come
+// from several threads; they are carried out one after the other. None of them blocks on the
+// runtime. A function that a call is given must not call the store nor block.
 //
 // Common errors: IO the back end failed (the sentence says what it said; the effect of the failed
 // call is unknown until the store is opened again, and so every later call fails too), MEMORY,
-// STATE what is stored contradicts itself. Share data is secret; sentences never hold any.
+// STATE what is stored contradicts itself or is not what was once stored, LIMIT a bound below was
+// exceeded, USAGE a text is not UTF-8 or a number is not in 1..2^63-1. Share data is secret;
+// sentences never hold any.
 // Sources: service.md 6.
 #ifndef UVEA_CORE_STORE_STORE_H
 #define UVEA_CORE_STORE_STORE_H
@@ -27,11 +30,12 @@
 struct uvea_store;
 
 enum {
-    UVEA_STORE_SEQUENCE_DIGITS = 40, // a sequence number as text, padded with zeros
-    UVEA_STORE_TYPE_CHARS_MAX = 31,  // of a request type
-    UVEA_STORE_KEY_BYTES_MAX = 1024, // of a share object's key and of a message id
+    UVEA_STORE_SEQUENCE_DIGITS = 40,       // a sequence number as text, padded with zeros
+    UVEA_STORE_TYPE_CHARS_MAX = 31,        // of a request type
+    UVEA_STORE_KEY_BYTES_MAX = 1024,       // of a share object's key and of a message id
     UVEA_STORE_BODY_BYTES_MAX = 1 << 20,   // of a topic message and of a result
     UVEA_STORE_OBJECT_BYTES_MAX = 4 << 20, // of a share object
+    UVEA_STORE_SCHEMA_CHARS_MAX = 63,      // of a schema's name
     UVEA_STORE_GENERATION_BYTES = 16,
     UVEA_STORE_HASH_BYTES = 32,
 };
@@ -47,9 +51,11 @@ UVEA_MUST_USE enum uvea_error uvea_store_open_sqlite(struct uvea_rt *rt, const c
                                                      const char *vfs, struct uvea_store **store,
                                                      struct uvea_error_context *context);
 
-// url: a libpq connection string or URL. schema: letters, digits, '_' and '-' only (else USAGE);
-// made when it does not exist. Three parties may use one server with a schema each, and several may
-// migrate at once. Errors as above.
+// url: a libpq connection string or URL. schema: 1 to 63 letters, digits, '_' and '-' only (else
+// USAGE); made when it does not exist. Three parties may use one server with a schema each, and
+// several may migrate at once. A schema belongs to one store at a time: another waits up to ten
+// seconds for the first one's connection to end, so that what the first had begun is settled, and
+// is then refused by name. The connection must be a direct one, not one of a pool. Errors as above.
 UVEA_MUST_USE enum uvea_error uvea_store_open_postgres(struct uvea_rt *rt, const char *url,
                                                        const char *schema,
                                                        struct uvea_store **store,
@@ -85,7 +91,8 @@ UVEA_MUST_USE enum uvea_error uvea_store_read_eye(struct uvea_store *store, enum
                                                   uint16_t out[UVEA_RECORD_COEFFICIENTS],
                                                   struct uvea_error_context *context);
 
-// Appends records as when a database is seeded: serials follow the largest one, version 0.
+// Appends records as when a database is seeded: serials follow the largest one, version 0; those in
+// records are not read.
 UVEA_MUST_USE enum uvea_error uvea_store_seed(struct uvea_store *store,
                                               const struct uvea_store_record *records, size_t count,
                                               struct uvea_error_context *context);
@@ -163,7 +170,8 @@ UVEA_MUST_USE enum uvea_error uvea_store_ingest_recover(struct uvea_store *store
 
 // Everything a batch changes, in one transaction: records inserted (their serials must follow the
 // largest one, else STATE) and updated (in this order, versions as given; a row that does not exist
-// is STATE), modifications completed, the frontier, messages persisted.
+// or has that version already, or a later one, is STATE), modifications completed (STATE when one
+// is not in progress), the frontier, messages persisted (STATE when one is not claimed).
 struct uvea_store_commit {
     const struct uvea_store_record *inserts;
     size_t insert_count;
@@ -179,8 +187,9 @@ UVEA_MUST_USE enum uvea_error uvea_store_commit(struct uvea_store *store,
                                                 struct uvea_error_context *context);
 
 // What start-up repair does to the modifications and records (service.md 6.3, step 5), in one
-// transaction: rows written (inserted or replaced, completed), rows deleted, records written at the
-// version given (inserted or replaced).
+// transaction: rows written (inserted or replaced, completed; one that is there keeps its sequence
+// and attributes), rows deleted (STATE when one is not in progress), records written at the version
+// given (inserted or replaced).
 struct uvea_store_repair {
     const struct uvea_modification *write;
     size_t write_count;
@@ -228,8 +237,8 @@ UVEA_MUST_USE enum uvea_error uvea_store_results(struct uvea_store *store, uint6
 
 // ---- the topic (the sequencing party only) and share objects
 
-// Gives the message the next sequence number 1, 2, 3...; a message_id that was given one before gets
-// the same again, whatever the body.
+// Gives the message the next sequence number 1, 2, 3...; a message_id that was given one before
+// gets the same again, whatever the body.
 UVEA_MUST_USE enum uvea_error uvea_store_topic_append(struct uvea_store *store,
                                                       const char *message_id, const uint8_t *body,
                                                       size_t body_bytes, uint64_t *sequence,
