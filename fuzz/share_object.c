@@ -19,7 +19,7 @@
 
 enum {
     SHARE_FILL = UVEA_BASE64_CHARS(UVEA_SHARE_BYTES) - 32,
-    FILLS_MAX = 8,
+    FILLS_MAX = 5, // a share file has four
     BARE = 0,
     SEALED_TO_PREVIOUS = 2,
 };
@@ -43,7 +43,7 @@ static struct uvea_share_key_pair pair_of(uint8_t value)
 static void expand(const uint8_t *data, size_t len, struct uvea_buf *out)
 {
     unsigned fills = 0;
-    UVEA_CHECK(uvea_buf_reserve(out, 1) == UVEA_OK);
+    UVEA_CHECK(uvea_buf_reserve(out, len + FILLS_MAX * SHARE_FILL) == UVEA_OK);
     for (size_t i = 0; i < len; i++) {
         if (data[i] == 1 && fills < FILLS_MAX) {
             uint8_t *to = uvea_buf_extend(out, SHARE_FILL);
@@ -86,8 +86,8 @@ static void append_object(const struct choice *choice, const struct uvea_buf *pl
     sodium_bin2hex(hash, sizeof(hash), sha, sizeof(sha));
     int len = snprintf(around, sizeof(around), "{\"iris_hashes_%u\":\"%s\",\"iris_share_%u\":\"",
                        choice->party.index, hash, choice->party.index);
+    UVEA_CHECK(uvea_buf_reserve(json, UVEA_BASE64_CHARS(box.len) + sizeof(around)) == UVEA_OK);
     UVEA_CHECK(uvea_buf_append(json, around, (size_t)len) == UVEA_OK);
-    UVEA_CHECK(uvea_buf_reserve(json, UVEA_BASE64_CHARS(box.len) + 1) == UVEA_OK);
     uvea_iris_encode_base64(box.data, box.len, (char *)json->data + json->len);
     json->len += UVEA_BASE64_CHARS(box.len);
     UVEA_CHECK(uvea_buf_append(json, "\"}", 2) == UVEA_OK);

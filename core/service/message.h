@@ -51,11 +51,11 @@ enum {
 // does not have are "".
 struct uvea_message {
     enum uvea_message_kind kind;
+    uint32_t serial_id;     // as given, 0 included
     const char *malformed;  // MALFORMED: why, one sentence without the message's contents
     const char *message_id; // the envelope's MessageId; "" when it could not be read
     const char *id;         // signup_id, reauth_id or request_id
     const char *s3_key;
-    uint32_t serial_id; // as given, 0 included
     uint32_t *or_rule_serial_ids;
     size_t or_rule_count;
     bool skip_persistence;

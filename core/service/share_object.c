@@ -15,12 +15,9 @@ enum {
     BOX_BYTES_MAX = 1 << 20,                                    // what the base64 reader takes
     FILE_BYTES = 4 * UVEA_BASE64_CHARS(UVEA_SHARE_BYTES) + 256, // at least what one share file has
 };
-_Static_assert(UVEA_SHARE_KEY_BYTES == crypto_box_PUBLICKEYBYTES &&
-                   UVEA_SHARE_KEY_BYTES == crypto_box_SECRETKEYBYTES &&
-                   UVEA_SHARE_KEY_BYTES == crypto_box_SEEDBYTES,
-               "sizes of keys");
-_Static_assert(crypto_box_SEALBYTES == crypto_box_PUBLICKEYBYTES + crypto_box_MACBYTES,
-               "layout of a sealed box");
+_Static_assert(UVEA_SHARE_KEY_BYTES == crypto_box_PUBLICKEYBYTES, "size of public keys");
+_Static_assert(UVEA_SHARE_KEY_BYTES == crypto_box_SECRETKEYBYTES, "size of secret keys");
+_Static_assert(UVEA_SHARE_KEY_BYTES == crypto_box_SEEDBYTES, "size of seeds");
 
 // The members that are party p's.
 static const char *const box_names[UVEA_PARTY_COUNT] = {"iris_share_0", "iris_share_1",

@@ -44,8 +44,8 @@ static void assert_same(const struct uvea_message *a, const struct uvea_message 
     assert_string_equal(a->s3_key, b->s3_key);
     assert_int_equal(a->serial_id, b->serial_id);
     assert_int_equal(a->or_rule_count, b->or_rule_count);
-    for (size_t i = 0; i < a->or_rule_count; i++) {
-        assert_int_equal(a->or_rule_serial_ids[i], b->or_rule_serial_ids[i]);
+    if (a->or_rule_count > 0) {
+        assert_memory_equal(a->or_rule_serial_ids, b->or_rule_serial_ids, 4 * a->or_rule_count);
     }
     assert_int_equal(a->skip_persistence, b->skip_persistence);
     assert_int_equal(a->has_mirror_flag, b->has_mirror_flag);
@@ -147,18 +147,18 @@ static void texts_are_exact_and_read_back(void **state)
 static void kinds_are_as_specified(void **state)
 {
     static const struct {
-        enum uvea_message_kind kind;
         const char *text;
+        enum uvea_message_kind kind;
         bool target, shares, searched;
     } kinds[] = {
-        {UVEA_MESSAGE_UNIQUENESS, "uniqueness", false, true, true},
-        {UVEA_MESSAGE_REAUTH, "reauth", true, true, true},
-        {UVEA_MESSAGE_IDENTITY_DELETION, "identity_deletion", true, false, false},
-        {UVEA_MESSAGE_RESET_CHECK, "reset_check", false, true, true},
-        {UVEA_MESSAGE_RESET_UPDATE, "reset_update", true, true, false},
-        {UVEA_MESSAGE_RECOVERY_CHECK, "recovery_check", false, true, true},
-        {UVEA_MESSAGE_RECOVERY_UPDATE, "recovery_update", true, true, false},
-        {UVEA_MESSAGE_MALFORMED, "malformed", false, false, false},
+        {"uniqueness", UVEA_MESSAGE_UNIQUENESS, false, true, true},
+        {"reauth", UVEA_MESSAGE_REAUTH, true, true, true},
+        {"identity_deletion", UVEA_MESSAGE_IDENTITY_DELETION, true, false, false},
+        {"reset_check", UVEA_MESSAGE_RESET_CHECK, false, true, true},
+        {"reset_update", UVEA_MESSAGE_RESET_UPDATE, true, true, false},
+        {"recovery_check", UVEA_MESSAGE_RECOVERY_CHECK, false, true, true},
+        {"recovery_update", UVEA_MESSAGE_RECOVERY_UPDATE, true, true, false},
+        {"malformed", UVEA_MESSAGE_MALFORMED, false, false, false},
     };
     (void)state;
     assert_int_equal(UVEA_COUNT_OF(kinds), UVEA_MESSAGE_COUNT);
