@@ -20,7 +20,7 @@ void uvea_ledger_member(const struct uvea_buf *got, const struct uvea_buf *want,
     json_t *value;
     json_object_foreach(right, key, value)
     {
-        if (!json_equal(value, json_object_get(left, key))) {
+        if (json_is_object(left) && !json_equal(value, json_object_get(left, key))) {
             (void)snprintf(name, 64, "%s", key);
             break;
         }
