@@ -1,9 +1,11 @@
+#include "core/base/endian.h"
 #include "core/base/mem.h"
 #include "core/service/json.h"
 #include "core/service/node_impl.h"
 #include "core/service/results.h"
 
 #include <inttypes.h>
+#include <openssl/evp.h>
 
 // ---- pending messages
 
@@ -183,17 +185,30 @@ static void drop_shares(struct uvea_batch_entry *entry)
     }
 }
 
+// Peers tell batches apart by this hash alone. Clients choose message ids, so the batch's number
+// goes in as well: no two batches of a run can have one hash, whatever is in them.
+static enum uvea_error batch_hash(const struct uvea_batch *batch,
+                                  uint8_t hash[UVEA_COORD_SHA_BYTES])
+{
+    uint8_t bytes[8 + UVEA_COORD_SHA_BYTES];
+
+    uvea_store_le64(bytes, batch->id);
+    UVEA_TRY(uvea_batch_sha(batch, bytes + 8));
+    return EVP_Digest(bytes, sizeof(bytes), hash, NULL, EVP_sha256(), NULL) == 1 ? UVEA_OK
+                                                                                 : UVEA_ERR_CRYPTO;
+}
+
 static enum uvea_error agree_entries(struct uvea_node *node, struct uvea_batch *batch,
                                      struct uvea_error_context *context)
 {
     bool valid[UVEA_BATCH_REQUESTS_MAX];
-    uint8_t sha[UVEA_COORD_SHA_BYTES];
+    uint8_t hash[UVEA_COORD_SHA_BYTES];
 
     for (size_t i = 0; i < batch->count; i++) {
         valid[i] = batch->entries[i].shares_valid;
     }
-    UVEA_TRY(uvea_batch_sha(batch, sha));
-    UVEA_TRY(uvea_coord_agree_entries(&node->link, batch->id, valid, batch->count, sha, context));
+    UVEA_TRY(batch_hash(batch, hash));
+    UVEA_TRY(uvea_coord_agree_entries(&node->link, batch->id, valid, batch->count, hash, context));
     for (size_t i = 0; i < batch->count; i++) {
         struct uvea_batch_entry *entry = &batch->entries[i];
         entry->shares_valid = valid[i];
