@@ -416,14 +416,19 @@ static void task_drop(struct uvea_task *task)
             uvea_sim_fiber_cancel(task->fiber);
         }
     }
-    wait_list_remove(task);
     task_free(task);
 }
 
 unsigned uvea_sim_tasks_drop(struct uvea_sim *sim, const struct uvea_sim_node *node)
 {
     unsigned unjoined = 0;
-    struct uvea_task *task = sim->tasks;
+    struct uvea_task *task;
+    for (task = sim->tasks; task != NULL; task = task->next) {
+        if (is_of(task, node)) {
+            wait_list_remove(task); // some wait for each other
+        }
+    }
+    task = sim->tasks;
     while (task != NULL) {
         struct uvea_task *next = task->next;
         if (is_of(task, node)) {
