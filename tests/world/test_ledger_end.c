@@ -422,6 +422,12 @@ static void many_records_are_read_in_blocks(void **state)
         rig_stores(rig, stores);
         assert_int_equal(uvea_ledger_finish(rig->ledger, stores, &context), UVEA_OK);
         rig_expect_good(rig);
+        for (uint32_t index = 0; index < records; index++) {
+            stores[index % 3]->records[index].eye[index % 2][index] ^= 2;
+        }
+        assert_int_equal(uvea_ledger_finish(rig->ledger, stores, &context), UVEA_OK);
+        assert_int_equal(uvea_ledger_verdict(rig->ledger).violations[UVEA_LEDGER_SAFETY],
+                         2 * records); // each in the two pairs that have the spoilt share
         rig_stores_free(stores);
         rig_close(rig);
     }
