@@ -99,8 +99,9 @@ UVEA_MUST_USE enum uvea_error uvea_coord_agree_entries(const struct uvea_coord_l
 struct uvea_heartbeat;
 
 // Watches each peer in a task of its own; stops the party (uvea_coord_stop): CLOSED when a peer is
-// shutting down or has left heartbeat_failures beats in a row unanswered, STATE when it was started
-// anew or never answered at all.
+// shutting down, has left heartbeat_failures beats in a row without any answer, or has given none
+// of use (another status, half a body) for silence_ns; STATE when it was started anew, or when
+// either happened before it was heard at all.
 UVEA_MUST_USE enum uvea_error uvea_heartbeat_open(const struct uvea_coord_link *link,
                                                   struct uvea_heartbeat **heartbeat);
 // (blocks) NULL is allowed.

@@ -1,15 +1,16 @@
 #include "core/base/mem.h"
 #include "core/coord/wait.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 
 struct watch {
     const struct uvea_coord_link *link;
     struct uvea_party peer;
     struct uvea_channel *ending; // shut when the heartbeat is closed; nothing is ever sent
     struct uvea_task *task;
-    bool seen;         // the peer has answered once
-    uint32_t failures; // in a row
+    bool seen;                 // the peer has answered once
+    uint32_t failures;         // in a row
+    uint64_t useless_until_ns; // how long answers may be of no use
 };
 
 struct uvea_heartbeat {
@@ -18,18 +19,25 @@ struct uvea_heartbeat {
     struct watch watches[UVEA_PEER_COUNT];
 };
 
+// No answer at all counts; one that is no use does not, but may not go on for ever.
 static void judge_silence(struct watch *watch, const struct uvea_wait *wait)
 {
     const struct uvea_coord_timing *timing = &watch->link->timing;
+    struct uvea_coord *coord = watch->link->coord;
     const uint32_t allowed =
         watch->seen ? timing->heartbeat_failures : timing->heartbeat_initial_retries;
+    const enum uvea_error error = watch->seen ? UVEA_ERR_CLOSED : UVEA_ERR_STATE;
 
-    watch->failures++;
+    watch->failures = wait->answered ? 0 : watch->failures + 1;
     if (watch->failures >= allowed) {
-        uvea_coord_stop(watch->link->coord, watch->seen ? UVEA_ERR_CLOSED : UVEA_ERR_STATE,
-                        "party %u is gone: %u heartbeats without a usable answer; what came last: "
-                        "%.300s",
+        uvea_coord_stop(coord, error,
+                        "party %u is gone: %u heartbeats without an answer; what came last: %.300s",
                         watch->peer.index, watch->failures, wait->last.text);
+    } else if (uvea_rt_now_ns(watch->link->rt) >= watch->useless_until_ns) {
+        uvea_coord_stop(coord, error,
+                        "party %u is not well: no usable heartbeat for %" PRIu64
+                        " s; what came last: %.300s",
+                        watch->peer.index, timing->silence_ns / UVEA_SECOND, wait->last.text);
     }
 }
 
@@ -39,6 +47,7 @@ static void judge_answer(struct watch *watch, const struct uvea_coord_health *he
 
     watch->seen = true;
     watch->failures = 0;
+    watch->useless_until_ns = uvea_rt_deadline_ns(watch->link->rt, watch->link->timing.silence_ns);
     if (!uvea_coord_is_verified(coord, watch->peer, health->boot.text)) {
         uvea_coord_stop(coord, UVEA_ERR_STATE,
                         "party %u was started anew; this party has to be too", watch->peer.index);
@@ -84,6 +93,7 @@ enum uvea_error uvea_heartbeat_open(const struct uvea_coord_link *link,
         watch->link = &opened->link;
         watch->peer = uvea_party_peer(link->party, (enum uvea_peer)i);
         watch->ending = opened->ending;
+        watch->useless_until_ns = uvea_rt_deadline_ns(link->rt, link->timing.silence_ns);
         UVEA_TRY_CLEANUP(uvea_rt_spawn(link->rt, "heartbeat", watch_task, watch, &watch->task));
     }
     *heartbeat = opened;

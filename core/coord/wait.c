@@ -172,6 +172,7 @@ bool uvea_wait_get(struct uvea_wait *wait, struct uvea_party peer, const char *t
     const enum uvea_error error =
         uvea_rt_http_call(link->rt, link->addresses[peer.index], &request, response,
                           earliest(wait, link->timing.attempt_ns));
+    wait->answered = error == UVEA_OK;
     if (error != UVEA_OK) {
         uvea_wait_note(wait, "GET %s of party %u: %s", target, peer.index, uvea_error_text(error));
     }

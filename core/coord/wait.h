@@ -19,6 +19,7 @@ struct uvea_wait {
     uint64_t deadline_ns;           // of the first
     uint64_t silent_until_ns;       // of the second
     uint64_t lag_ns;                // next pause while a peer is behind
+    bool answered;                  // the last request got an answer, whatever its worth
     struct uvea_error_context last; // what came last
 };
 
