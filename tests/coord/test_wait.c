@@ -299,6 +299,61 @@ static void start_up_waits_are_bounded_and_say_what_came_last(void **state)
     close_link();
 }
 
+// ---- who is met
+
+#define ID "01234567-89ab-4cde-8f01-23456789abc"
+
+static enum uvea_error health_peer(struct fake *rt, unsigned party, const char *target,
+                                   struct uvea_http_response *response)
+{
+    struct uvea_coord_health *peers = rt->arg;
+    assert_string_equal(target, "/health");
+    response->status = 200;
+    return uvea_coord_health_encode(&peers[party], &response->body);
+}
+
+static void a_peer_of_an_older_fleet_is_refused(void **state)
+{
+    struct uvea_coord_health peers[UVEA_PARTY_COUNT] = {
+        {0}, {.image_name = "i", .boot = {ID "1"}}, {.image_name = "i", .boot = {ID "2"}}};
+    (void)state;
+    open_link(health_peer, peers);
+    peers[2].ready = true;
+    assert_int_equal(uvea_coord_meet(&self, &context), UVEA_ERR_STATE);
+    assert_says("party 2 is ready already and does not know this party");
+    assert_false(uvea_coord_is_verified(self.coord, uvea_party_at(2), ID "2"));
+    // One that is ready and knows us only was faster.
+    peers[2].verified_count = 1;
+    memcpy(peers[2].verified[0].text, uvea_coord_boot_id(self.coord), UVEA_COORD_UUID_CHARS);
+    assert_int_equal(uvea_coord_meet(&self, &context), UVEA_OK);
+    assert_true(uvea_coord_is_verified(self.coord, uvea_party_at(1), ID "1"));
+    assert_true(uvea_coord_is_verified(self.coord, uvea_party_at(2), ID "2"));
+    // One that is ending is not met at all.
+    peers[1].shutting_down = true;
+    self.timing.startup_ns = UVEA_SECOND;
+    assert_int_equal(uvea_coord_meet(&self, &context), UVEA_ERR_TIMEOUT);
+    assert_says("party 1 is shutting down");
+    close_link();
+}
+
+static void waiting_for_readiness_ends_with_another_incarnation(void **state)
+{
+    struct uvea_coord_health peers[UVEA_PARTY_COUNT] = {
+        {0}, {.image_name = "i", .boot = {ID "1"}}, {.image_name = "i", .boot = {ID "2"}}};
+    (void)state;
+    open_link(health_peer, peers);
+    assert_int_equal(uvea_coord_meet(&self, &context), UVEA_OK);
+    peers[1].ready = peers[2].ready = true;
+    assert_int_equal(uvea_coord_await_ready(&self, &context), UVEA_OK);
+    peers[2].shutting_down = true;
+    assert_int_equal(uvea_coord_await_ready(&self, &context), UVEA_ERR_CLOSED);
+    assert_says("party 2 is shutting down");
+    peers[1].boot.text[35] = '3';
+    assert_int_equal(uvea_coord_await_ready(&self, &context), UVEA_ERR_STATE);
+    assert_says("party 1 was started anew");
+    close_link();
+}
+
 // ---- entries
 
 struct entries_script {
@@ -399,6 +454,8 @@ int main(void)
         cmocka_unit_test(a_stop_ends_every_wait),
         cmocka_unit_test(a_stop_is_noticed_in_a_long_pause),
         cmocka_unit_test(start_up_waits_are_bounded_and_say_what_came_last),
+        cmocka_unit_test(a_peer_of_an_older_fleet_is_refused),
+        cmocka_unit_test(waiting_for_readiness_ends_with_another_incarnation),
         cmocka_unit_test(entries_are_valid_where_all_three_say_so),
         cmocka_unit_test(pauses_vary),
     };
