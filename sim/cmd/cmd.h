@@ -17,6 +17,7 @@ enum uvea_exit {
     UVEA_EXIT_LIMIT = 13, // resource limit
     UVEA_EXIT_SKIPPED = 14,
     UVEA_EXIT_DIFFER = 15, // runs with one seed differ
+    UVEA_EXIT_COLD = 16,   // a sweep is good, but a point or mark was never met
 };
 
 struct uvea_cmd {
@@ -28,6 +29,7 @@ struct uvea_cmd {
 };
 
 extern const struct uvea_cmd uvea_cmd_run;
+extern const struct uvea_cmd uvea_cmd_sweep;
 extern const struct uvea_cmd uvea_cmd_gate;
 extern const struct uvea_cmd uvea_cmd_iris;
 extern const struct uvea_cmd uvea_cmd_share;

@@ -11,14 +11,14 @@
 #include <string.h>
 
 static const struct uvea_cmd *const commands[] = {
-    &uvea_cmd_run, &uvea_cmd_gate, &uvea_cmd_iris, &uvea_cmd_share, &uvea_cmd_bench,
+    &uvea_cmd_run, &uvea_cmd_sweep, &uvea_cmd_gate, &uvea_cmd_iris, &uvea_cmd_share, &uvea_cmd_bench,
 };
 
 static const char exits[] =
     "\nexit status: 0 pass, 1 output or the machine failed, 2 usage or bad input, 10 wrong answer\n"
     "or broken invariant, 11 no progress, 12 crash, 13 resource limit, 14 skipped, 15 runs with "
     "one\n"
-    "seed differ\n";
+    "seed differ, 16 a sweep never met some point or mark\n";
 
 static const struct uvea_cmd *find(const char *name)
 {

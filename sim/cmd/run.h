@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 enum { UVEA_RUN_SEEDS_MAX = 10000000 };
 
@@ -23,6 +25,7 @@ struct uvea_run_arguments {
     bool json;
     const char *trace;
     const char *plant; // alarm build only
+    bool quiet;        // no progress, no report of a failure
 };
 
 // What a run came to: an error (bad input, no memory) with its sentence, or a result.
@@ -36,6 +39,22 @@ struct uvea_run_report {
 // once more in a process of its own. A missing template file makes it skipped.
 void uvea_run_seed(const struct uvea_run_arguments *arguments, const struct uvea_scenario *scenario,
                    struct uvea_run_report *report);
+
+// One process alone, in two steps, so that several can be under way. fd becomes
+// readable when the result is there or the process has died.
+struct uvea_run_child {
+    pid_t pid;
+    int fd;
+};
+UVEA_MUST_USE enum uvea_error uvea_run_start(const struct uvea_run_arguments *arguments,
+                                             const struct uvea_scenario *scenario,
+                                             struct uvea_run_child *child,
+                                             struct uvea_error_context *context);
+// Waits for the end.
+void uvea_run_finish(struct uvea_run_child *child, struct uvea_run_report *report);
+
+// The command that repeats a run, without a newline.
+void uvea_run_print_command(FILE *out, const struct uvea_run_arguments *arguments, uint64_t seed);
 
 // Seed, build id and every derived option.
 void uvea_run_print_head(const struct uvea_run_arguments *arguments,

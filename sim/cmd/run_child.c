@@ -93,9 +93,9 @@ static void run_child(const struct uvea_run_arguments *arguments,
     uint64_t seed = scenario->options[UVEA_OPTION_root_seed];
     struct uvea_sim_record_list first = {.count = 0};
     struct uvea_world_options options = {
-        .failure_report = stderr,
+        .failure_report = arguments->quiet ? NULL : stderr,
         .keep = arguments->twice ? &first : NULL,
-        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+        .progress = !arguments->quiet && isatty(STDERR_FILENO) ? show_progress : NULL,
         .progress_arg = &seed,
     };
     run_once(arguments, scenario, &options, report);
@@ -152,51 +152,71 @@ static void report_death(int status, struct uvea_run_report *report)
 }
 
 // One process per run: nothing is left over from an earlier one, and a crash is a verdict.
-static void run_process(const struct uvea_run_arguments *arguments,
-                        const struct uvea_scenario *scenario, struct uvea_run_report *report)
+enum uvea_error uvea_run_start(const struct uvea_run_arguments *arguments,
+                               const struct uvea_scenario *scenario, struct uvea_run_child *child,
+                               struct uvea_error_context *context)
 {
-    *report = (struct uvea_run_report){.error = UVEA_OK};
     int ends[2];
     (void)fflush(NULL);
-    pid_t child = -1;
-    if (pipe(ends) == 0) {
-        child = fork();
+    if (pipe(ends) != 0) {
+        return uvea_error_set(context, UVEA_ERR_IO, "cannot start a run: %s", strerror(errno));
     }
-    if (child < 0) {
-        report->error = uvea_error_set(&report->context, UVEA_ERR_IO, "cannot start a run: %s",
-                                       strerror(errno));
-        return;
+    pid_t pid = fork();
+    if (pid < 0) {
+        int reason = errno;
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        return uvea_error_set(context, UVEA_ERR_IO, "cannot start a run: %s", strerror(reason));
     }
-    if (child == 0) {
+    if (pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody would hear of its result
         (void)close(ends[0]);
-        run_child(arguments, scenario, report);
-        bool told = write_all(ends[1], report, sizeof(*report));
+        struct uvea_run_report report = {.error = UVEA_OK};
+        run_child(arguments, scenario, &report);
+        bool told = write_all(ends[1], &report, sizeof(report));
         exit(told ? 0 : 1);
     }
     (void)close(ends[1]);
-    bool told = read_all(ends[0], report, sizeof(*report));
-    (void)close(ends[0]);
+    *child = (struct uvea_run_child){.pid = pid, .fd = ends[0]};
+    return UVEA_OK;
+}
+
+// A missing template file is a skip, not a failure.
+void uvea_run_finish(struct uvea_run_child *child, struct uvea_run_report *report)
+{
+    *report = (struct uvea_run_report){.error = UVEA_OK};
+    bool told = read_all(child->fd, report, sizeof(*report));
+    (void)close(child->fd);
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (!told || status != 0) {
         report_death(status, report);
     }
-}
-
-// A missing template file is a skip, not a failure. With --twice the run is repeated in a second
-// process, which must come to the same hash.
-void uvea_run_seed(const struct uvea_run_arguments *arguments, const struct uvea_scenario *scenario,
-                   struct uvea_run_report *report)
-{
-    run_process(arguments, scenario, report);
     if (report->error == UVEA_ERR_NOT_FOUND) {
         report->error = UVEA_OK;
         report->result = (struct uvea_world_result){.verdict = UVEA_VERDICT_SKIPPED};
         (void)snprintf(report->result.reason, sizeof(report->result.reason), "%s",
                        report->context.text);
     }
+}
+
+static void run_process(const struct uvea_run_arguments *arguments,
+                        const struct uvea_scenario *scenario, struct uvea_run_report *report)
+{
+    struct uvea_run_child child;
+    *report = (struct uvea_run_report){.error = UVEA_OK};
+    report->error = uvea_run_start(arguments, scenario, &child, &report->context);
+    if (report->error == UVEA_OK) {
+        uvea_run_finish(&child, report);
+    }
+}
+
+// With --twice the run is repeated in a second process, which must come to the same hash.
+void uvea_run_seed(const struct uvea_run_arguments *arguments, const struct uvea_scenario *scenario,
+                   struct uvea_run_report *report)
+{
+    run_process(arguments, scenario, report);
     if (!arguments->twice || report->error != UVEA_OK ||
         report->result.verdict != UVEA_VERDICT_PASS) {
         return;

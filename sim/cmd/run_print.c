@@ -50,40 +50,39 @@ static void print_figures(const struct uvea_world_result *result)
                  result->bytes_sent[2], hash);
 }
 
-static void print_shell_word(const char *word)
+static void print_shell_word(FILE *out, const char *word)
 {
-    if (word[strcspn(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!")] == '\0') {
-        (void)printf(" %s", word);
+    if (word[0] != '\0' && word[strcspn(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!")] == '\0') {
+        (void)fprintf(out, " %s", word);
         return;
     }
-    (void)fputs(" '", stdout);
+    (void)fputs(" '", out);
     for (; *word != '\0'; word++) {
         if (*word == '\'') {
-            (void)fputs("'\\''", stdout);
+            (void)fputs("'\\''", out);
         } else {
-            (void)putchar(*word);
+            (void)putc(*word, out);
         }
     }
-    (void)putchar('\'');
+    (void)putc('\'', out);
 }
 
-static void print_command(const struct uvea_run_arguments *arguments, uint64_t seed)
+void uvea_run_print_command(FILE *out, const struct uvea_run_arguments *arguments, uint64_t seed)
 {
-    (void)fputs("to reproduce: uvea run", stdout);
-    print_shell_word(arguments->file);
-    (void)printf(" --seed %" PRIu64, seed);
+    (void)fputs("uvea run", out);
+    print_shell_word(out, arguments->file);
+    (void)fprintf(out, " --seed %" PRIu64, seed);
     for (size_t i = 0; i < arguments->overrides.count; i++) {
-        (void)fputs(" --set", stdout);
-        print_shell_word(arguments->overrides.at[i]);
+        (void)fputs(" --set", out);
+        print_shell_word(out, arguments->overrides.at[i]);
     }
     if (arguments->twice) {
-        (void)fputs(" --twice", stdout);
+        (void)fputs(" --twice", out);
     }
     if (arguments->plant != NULL) {
-        (void)fputs(" --plant", stdout);
-        print_shell_word(arguments->plant);
+        (void)fputs(" --plant", out);
+        print_shell_word(out, arguments->plant);
     }
-    (void)putchar('\n');
 }
 
 static void print_record(struct uvea_sim_trace *trace, const char *run, bool has,
@@ -119,7 +118,9 @@ static void print_failure(const struct uvea_run_arguments *arguments, uint64_t s
     (void)printf("seed %" PRIu64 ": %s: %s\n", seed, uvea_verdict_text(result->verdict),
                  result->reason);
     print_difference(&result->difference);
-    print_command(arguments, seed);
+    (void)fputs("to reproduce: ", stdout);
+    uvea_run_print_command(stdout, arguments, seed);
+    (void)putchar('\n');
 }
 
 void uvea_run_print_seed(const struct uvea_run_arguments *arguments, uint64_t seed,
