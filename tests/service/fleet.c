@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { STATUS_OK = 200, SCRIPT_PAUSE_MS = 100 };
 
@@ -17,43 +16,73 @@ static const char *const http_addresses[UVEA_PARTY_COUNT] = {"p0:3000", "p1:3000
 
 // ---- parties
 
-static struct uvea_store *open_store(struct fleet_member *member)
+static uint64_t wall_ns(void *arg)
 {
-    struct uvea_error_context context = {{0}};
-    struct uvea_store *store;
+    struct fleet_member *member = arg;
 
-    if (uvea_store_open_sqlite(member->rt, member->path, NULL, &store, &context) != UVEA_OK) {
-        fail_msg("party %u: %s", member->party, context.text);
-    }
-    return store;
+    return uvea_rt_wall_ns(member->rt);
+}
+
+static enum uvea_error open_store(struct fleet_member *member, struct uvea_store **store,
+                                  struct uvea_error_context *context)
+{
+    return uvea_store_open_sqlite(member->rt, "party.db", uvea_sim_disk_vfs(member->disk), store,
+                                  context);
+}
+
+static enum uvea_error run_party(struct fleet_member *member)
+{
+    struct uvea_store *store = NULL;
+    enum uvea_error error;
+
+    UVEA_TRY_CLEANUP(open_store(member, &store, &member->context));
+    UVEA_TRY_CLEANUP(uvea_node_open(member->rt, &member->config, store, &member->node,
+                                    &member->context));
+    UVEA_TRY_CLEANUP(uvea_node_run(member->node, &member->context));
+cleanup:
+    uvea_node_close(member->node);
+    member->node = NULL;
+    uvea_store_close(store);
+    return error;
 }
 
 static void party_main(void *arg)
 {
     struct fleet_member *member = arg;
-    struct uvea_store *store = open_store(member);
 
     member->starts++;
     member->context.text[0] = '\0';
-    member->error =
-        uvea_node_open(member->rt, &member->config, store, &member->node, &member->context);
-    if (member->error == UVEA_OK) {
-        member->error = uvea_node_run(member->node, &member->context);
+    member->error = run_party(member);
+}
+
+static void party_died(void *arg)
+{
+    struct fleet_member *member = arg;
+
+    uvea_sim_disk_crash(member->disk);
+}
+
+static void start_party(struct fleet_member *member, uint64_t delay_ns)
+{
+    struct uvea_sim *sim = member->fleet->sim;
+
+    if (member->crashes < member->death_count) {
+        const struct fleet_death *death = &member->deaths[member->crashes];
+        uvea_sim_process_crash_at_point(sim, member->party, death->point, death->nth);
     }
-    uvea_node_close(member->node);
-    member->node = NULL;
-    uvea_store_close(store);
+    assert_int_equal(uvea_sim_process_start(sim, member->party, delay_ns), UVEA_OK);
 }
 
 static void party_ended(void *arg, bool crashed)
 {
     struct fleet_member *member = arg;
-    struct fleet *fleet = member->fleet;
+    const struct fleet *fleet = member->fleet;
 
     if (crashed) {
-        member->error = UVEA_ERR_CLOSED;
+        member->crashes++;
+        uvea_sim_disk_restart(member->disk);
     }
-    if (fleet->over || fleet->no_restart || (member->error == UVEA_OK && !crashed && fleet->over)) {
+    if (fleet->over || fleet->no_restart) {
         return;
     }
     if (member->starts >= FLEET_RESTARTS_MAX) {
@@ -62,7 +91,15 @@ static void party_ended(void *arg, bool crashed)
                       member->context.text);
         return;
     }
-    assert_int_equal(uvea_sim_process_start(fleet->sim, member->party, 300 * UVEA_MS), UVEA_OK);
+    start_party(member, 300 * UVEA_MS);
+}
+
+void fleet_plan_death(struct fleet *fleet, unsigned party, enum uvea_point point, uint64_t nth)
+{
+    struct fleet_member *member = &fleet->member[party];
+
+    assert_true(member->death_count < FLEET_DEATHS_MAX);
+    member->deaths[member->death_count++] = (struct fleet_death){.point = point, .nth = nth};
 }
 
 static void saw_processed(void *arg, struct uvea_party party, const struct uvea_batch *batch)
@@ -100,8 +137,11 @@ static void configure(struct fleet *fleet, unsigned party)
 
     member->fleet = fleet;
     member->party = party;
-    (void)snprintf(member->path, sizeof(member->path), "/tmp/uvea-fleet-%d-%u.db", getpid(), party);
-    (void)unlink(member->path);
+    (void)snprintf(member->disk_name, sizeof(member->disk_name), "fleet-p%u", party);
+    member->rt = uvea_sim_rt(fleet->sim, party);
+    assert_int_equal(uvea_sim_disk_open(member->disk_name, fleet->sim_config.seed, wall_ns, member,
+                                        &member->disk),
+                     UVEA_OK);
     *config = uvea_node_config_default(uvea_party_at(party));
     config->mesh.listen_address = mesh_addresses[party];
     memcpy(config->mesh.dial_address, mesh_addresses, sizeof(mesh_addresses));
@@ -143,10 +183,10 @@ void fleet_open(struct fleet *fleet, uint64_t seed)
         const struct uvea_sim_process process = {
             .main = party_main,
             .arg = &fleet->member[i],
+            .died = party_died,
             .ended = party_ended,
         };
         configure(fleet, i);
-        fleet->member[i].rt = uvea_sim_rt(fleet->sim, i);
         uvea_sim_process_set(fleet->sim, i, &process);
     }
 }
@@ -159,11 +199,12 @@ void fleet_seed(struct fleet *fleet, const struct uvea_template_pair *pairs, siz
     for (size_t i = 0; i < count; i++) {
         fixture_split(&fleet->rng, &pairs[i], uploads);
         for (unsigned p = 0; p < UVEA_PARTY_COUNT; p++) {
-            struct uvea_store *store = open_store(&fleet->member[p]);
+            struct uvea_store *store;
             const struct uvea_store_record record = {
                 .serial = (uint32_t)(i + 1),
                 .eye = {(const uint16_t *)&uploads[p].eye[0], (const uint16_t *)&uploads[p].eye[1]},
             };
+            assert_int_equal(open_store(&fleet->member[p], &store, NULL), UVEA_OK);
             assert_int_equal(uvea_store_seed(store, &record, 1, NULL), UVEA_OK);
             uvea_store_close(store);
         }
@@ -191,7 +232,7 @@ void fleet_run(struct fleet *fleet, fleet_script_fn *script, void *arg)
     fleet->script = script;
     fleet->arg = arg;
     for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-        assert_int_equal(uvea_sim_process_start(fleet->sim, i, i * 10 * UVEA_MS), UVEA_OK);
+        start_party(&fleet->member[i], i * 10 * UVEA_MS);
     }
     assert_int_equal(uvea_sim_start(fleet->sim, FLEET_CLIENT, "script", client_main, fleet),
                      UVEA_OK);
@@ -215,15 +256,10 @@ void fleet_close(struct fleet *fleet)
     uvea_sim_close(fleet->sim);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         struct fleet_member *member = &fleet->member[i];
-        char other[160];
         for (int r = 0; r <= FLEET_REQUESTS_MAX; r++) {
             json_decref(member->results[r]);
         }
-        (void)unlink(member->path);
-        (void)snprintf(other, sizeof(other), "%s-wal", member->path);
-        (void)unlink(other);
-        (void)snprintf(other, sizeof(other), "%s-shm", member->path);
-        (void)unlink(other);
+        uvea_sim_disk_close(member->disk);
     }
 }
 
@@ -257,11 +293,13 @@ static enum uvea_error see_record(void *arg, const struct uvea_store_record *rec
 void fleet_assert_records(struct fleet *fleet, const uint16_t *versions, size_t records)
 {
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-        struct uvea_store *store = open_store(&fleet->member[i]);
         struct registry registry = {.versions = versions, .records = records};
-        assert_int_equal(
-            uvea_store_read_records(store, 1, FLEET_RECORDS_MAX, 0, see_record, &registry, NULL),
-            UVEA_OK);
+        struct uvea_store *store;
+
+        assert_int_equal(open_store(&fleet->member[i], &store, NULL), UVEA_OK);
+        assert_int_equal(uvea_store_read_records(store, 1, FLEET_RECORDS_MAX, 0, see_record,
+                                                 &registry, NULL),
+                         UVEA_OK);
         assert_int_equal(registry.seen, records);
         uvea_store_close(store);
     }

@@ -1,5 +1,5 @@
-// A fleet: three parties as processes of the simulator, each with a store of its own that outlives
-// it, and a client that runs a script against them over HTTP. Parties that fail or are killed are
+// A fleet: three parties as processes of the simulator, each with a simulated disk that outlives it,
+// and a client that runs a script against them over HTTP. Parties that fail or are killed are
 // started again, until the script is through; then all are asked to stop.
 #ifndef UVEA_TESTS_SERVICE_FLEET_H
 #define UVEA_TESTS_SERVICE_FLEET_H
@@ -7,6 +7,7 @@
 #include "core/base/chacha.h"
 #include "core/service/message.h"
 #include "core/service/node.h"
+#include "sim/disk/disk.h"
 #include "sim/runtime/http.h"
 #include "sim/runtime/process.h"
 #include "sim/runtime/sim.h"
@@ -19,19 +20,30 @@ enum {
     FLEET_REQUESTS_MAX = 128,
     FLEET_RESTARTS_MAX = 40, // of one party; more are a loop
     FLEET_RECORDS_MAX = 64,
+    FLEET_DEATHS_MAX = 4, // planned for one party
     FLEET_CLIENT = UVEA_PARTY_COUNT,
 };
 
 struct fleet;
+
+// The party dies when it passes this point for the nth time in one life.
+struct fleet_death {
+    enum uvea_point point;
+    uint64_t nth;
+};
 
 struct fleet_member {
     struct fleet *fleet;
     unsigned party;
     struct uvea_rt *rt;
     struct uvea_node_config config;
-    char path[128];         // of its database
+    char disk_name[32];
+    struct uvea_sim_disk *disk;
     struct uvea_node *node; // while it runs
+    struct fleet_death deaths[FLEET_DEATHS_MAX]; // in one life after the other
+    unsigned death_count;
     unsigned starts;
+    unsigned crashes;
     enum uvea_error error; // of its last life that was not cut short
     struct uvea_error_context context;
     json_t *results[FLEET_REQUESTS_MAX + 1]; // by sequence number, owned
@@ -63,6 +75,8 @@ struct fleet {
 void fleet_open(struct fleet *fleet, uint64_t seed);
 // Enrols pairs before the first start.
 void fleet_seed(struct fleet *fleet, const struct uvea_template_pair *pairs, size_t count);
+// Plans a death: in the first life that has none yet.
+void fleet_plan_death(struct fleet *fleet, unsigned party, enum uvea_point point, uint64_t nth);
 // Runs the script; checks that everything came to an end and was given back.
 void fleet_run(struct fleet *fleet, fleet_script_fn *script, void *arg);
 void fleet_close(struct fleet *fleet);

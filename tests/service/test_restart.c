@@ -1,0 +1,132 @@
+// Parties that die at every named point of their life and come back: nothing is lost, nothing is
+// done twice, and the three stay alike.
+#include "tests/service/fleet.h"
+
+#include "core/base/mem.h"
+
+#include <stdio.h>
+
+enum { PEOPLE = 6 };
+
+struct stage {
+    struct fleet fleet;
+    struct uvea_template_pair people[PEOPLE];
+};
+
+static struct stage *open_stage(uint64_t seed)
+{
+    struct stage *stage = uvea_mem_alloc(1, sizeof(*stage));
+    struct uvea_chacha rng;
+
+    assert_non_null(stage);
+    fleet_open(&stage->fleet, seed);
+    uvea_chacha_init_seeded(&rng, 12);
+    for (int i = 0; i < PEOPLE; i++) {
+        fixture_pair(&rng, &stage->people[i]);
+    }
+    return stage;
+}
+
+static void close_stage(struct stage *stage)
+{
+    fleet_close(&stage->fleet);
+    uvea_mem_free(stage);
+}
+
+// ---- the story that is told whatever happens
+
+static uint64_t post(struct fleet *fleet, enum uvea_message_kind kind, uint32_t serial,
+                     const struct uvea_template_pair *pair)
+{
+    struct uvea_message message = {
+        .kind = kind,
+        .id = "request",
+        .serial_id = serial,
+        .s3_key = pair == NULL ? NULL : fleet_share(fleet, pair, 0, 0),
+    };
+
+    return fleet_post(fleet, &message);
+}
+
+static void story(struct fleet *fleet)
+{
+    const struct stage *stage = fleet->arg;
+    const struct uvea_template_pair *people = stage->people;
+
+    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_UNIQUENESS, 0, &people[0]),
+                 "{\"is_match\":false,\"serial_id\":1}");
+    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_UNIQUENESS, 0, &people[1]),
+                 "{\"is_match\":false,\"serial_id\":2}");
+    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_UNIQUENESS, 0, &people[1]),
+                 "{\"is_match\":true,\"matched_serial_ids\":[2]}");
+    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_RESET_UPDATE, 1, &people[2]),
+                 "{\"serial_id\":1,\"error\":null}");
+    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_REAUTH, 1, &people[2]),
+                 "{\"success\":true,\"serial_id\":1}");
+    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_IDENTITY_DELETION, 2, NULL),
+                 "{\"success\":true}");
+    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_UNIQUENESS, 0, &people[1]),
+                 "{\"is_match\":false,\"serial_id\":3}");
+    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_RESET_CHECK, 0, &people[2]),
+                 "{\"matched_serial_ids\":[1]}");
+}
+
+static void tell(struct stage *stage)
+{
+    static const uint16_t versions[] = {2, 1, 0};
+    struct fleet *fleet = &stage->fleet;
+
+    fleet_run(fleet, story, stage);
+    fleet_assert_orderly(fleet);
+    fleet_assert_records(fleet, versions, 3);
+}
+
+// ---- one death
+
+static void die_at(enum uvea_point point, unsigned party, uint64_t nth, enum uvea_search_path path)
+{
+    struct stage *stage = open_stage(100 + point * 3 + party);
+
+    print_message("  %s, party %u\n", uvea_point_text(point), party);
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        stage->fleet.member[i].config.search.path = path;
+    }
+    fleet_plan_death(&stage->fleet, party, point, nth);
+    tell(stage);
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        assert_int_equal(stage->fleet.member[i].crashes, i == party ? 1 : 0);
+        assert_true(i != party || stage->fleet.member[i].starts > 1);
+    }
+    close_stage(stage);
+}
+
+static bool is_spectral(enum uvea_point point)
+{
+    return point == UVEA_POINT_SPECTRAL_STORED || point == UVEA_POINT_SPECTRAL_CONVERTED;
+}
+
+static bool is_at_the_topic(enum uvea_point point)
+{
+    return point == UVEA_POINT_REQUEST_SEQUENCED;
+}
+
+static void any_party_may_die_at_any_point(void **state)
+{
+    (void)state;
+    for (int i = 0; i < UVEA_POINT_COUNT; i++) {
+        const enum uvea_point point = (enum uvea_point)i;
+        for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+            if (!is_spectral(point) && (party == 0 || !is_at_the_topic(point))) {
+                die_at(point, party, 1, UVEA_SEARCH_RING);
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_party_may_die_at_any_point),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
