@@ -43,11 +43,29 @@ static bool is_over(const struct uvea_guard *guard, enum uvea_error stopped, con
     return false;
 }
 
+// Between batches nobody reads from the mesh, so nobody else would notice soon that a peer is gone.
+static void look_at_mesh(const struct uvea_guard *guard)
+{
+    struct uvea_error_context context = {{0}};
+    enum uvea_error error;
+
+    if (atomic_load(&guard->phase) != UVEA_GUARD_IDLE) {
+        return;
+    }
+    error = uvea_mesh_failure(guard->config.mesh, &context);
+    if (error != UVEA_OK) {
+        uvea_coord_stop(guard->config.coord, error, "%s", context.text);
+    }
+}
+
 static void look(struct uvea_guard *guard)
 {
     const struct uvea_guard_config *config = &guard->config;
-    const enum uvea_error stopped = uvea_coord_stopped(config->coord, NULL);
+    enum uvea_error stopped;
     const char *reason;
+
+    look_at_mesh(guard);
+    stopped = uvea_coord_stopped(config->coord, NULL);
 
     if (stopped != UVEA_OK && guard->stopped_ns == UVEA_NEVER) {
         guard->stopped_ns = uvea_rt_now_ns(config->rt);

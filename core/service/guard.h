@@ -1,5 +1,6 @@
 // The guard: a task that looks every now and then whether the main task still has a right to wait
-// for its peers, and ends the mesh's generation when it has not. Inside the module.
+// for its peers, and ends the mesh's generation when it has not; and whether a peer has left the
+// mesh between two batches, which stops the party. Inside the module.
 #ifndef UVEA_CORE_SERVICE_GUARD_H
 #define UVEA_CORE_SERVICE_GUARD_H
 

@@ -119,7 +119,6 @@ static enum uvea_error agree_size(struct uvea_node *node, uint32_t *count,
 // Until a stop, whose error it returns, or a failure.
 static enum uvea_error serve(struct uvea_node *node, struct uvea_error_context *context)
 {
-    uvea_guard_enter(node->guard, UVEA_GUARD_IDLE);
     for (;;) {
         uint32_t count;
 

@@ -157,6 +157,7 @@ enum uvea_error uvea_node_start(struct uvea_node *node, struct uvea_error_contex
     UVEA_TRY(uvea_node_connect(node, context));
     UVEA_TRY(uvea_node_prepare(node, context));
     UVEA_TRY(open_ingest(node));
+    uvea_guard_enter(node->guard, UVEA_GUARD_IDLE);
     uvea_coord_set_ready(node->coord, true);
     UVEA_TRY(uvea_rt_point(node->rt, UVEA_POINT_READY));
     return uvea_coord_await_ready(&node->link, context);

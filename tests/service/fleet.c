@@ -36,8 +36,8 @@ static enum uvea_error run_party(struct fleet_member *member)
     enum uvea_error error;
 
     UVEA_TRY_CLEANUP(open_store(member, &store, &member->context));
-    UVEA_TRY_CLEANUP(uvea_node_open(member->rt, &member->config, store, &member->node,
-                                    &member->context));
+    UVEA_TRY_CLEANUP(
+        uvea_node_open(member->rt, &member->config, store, &member->node, &member->context));
     UVEA_TRY_CLEANUP(uvea_node_run(member->node, &member->context));
 cleanup:
     uvea_node_close(member->node);
@@ -68,7 +68,9 @@ static void start_party(struct fleet_member *member, uint64_t delay_ns)
 
     if (member->crashes < member->death_count) {
         const struct fleet_death *death = &member->deaths[member->crashes];
-        uvea_sim_process_crash_at_point(sim, member->party, death->point, death->nth);
+        if (death->nth > 0) {
+            uvea_sim_process_crash_at_point(sim, member->party, death->point, death->nth);
+        }
     }
     assert_int_equal(uvea_sim_process_start(sim, member->party, delay_ns), UVEA_OK);
 }
@@ -78,8 +80,16 @@ static void party_ended(void *arg, bool crashed)
     struct fleet_member *member = arg;
     const struct fleet *fleet = member->fleet;
 
+    if (getenv("FLEET_TRACE") != NULL) {
+        print_message("%9.3f s party %u ends its life %u %s: %s %s\n",
+                      (double)uvea_sim_now_ns(fleet->sim) / 1e9, member->party, member->starts,
+                      crashed ? "by a crash" : "by itself", uvea_error_name(member->error),
+                      member->context.text);
+    }
     if (crashed) {
+        const struct uvea_sim_disk_faults good = {0};
         member->crashes++;
+        uvea_sim_disk_faults_set(member->disk, &good);
         uvea_sim_disk_restart(member->disk);
     }
     if (fleet->over || fleet->no_restart) {
@@ -91,7 +101,7 @@ static void party_ended(void *arg, bool crashed)
                       member->context.text);
         return;
     }
-    start_party(member, 300 * UVEA_MS);
+    start_party(member, 500 * UVEA_MS);
 }
 
 void fleet_plan_death(struct fleet *fleet, unsigned party, enum uvea_point point, uint64_t nth)
@@ -102,6 +112,20 @@ void fleet_plan_death(struct fleet *fleet, unsigned party, enum uvea_point point
     member->deaths[member->death_count++] = (struct fleet_death){.point = point, .nth = nth};
 }
 
+void fleet_plan_death_in_commit(struct fleet *fleet, unsigned party, uint64_t request,
+                                uint64_t write)
+{
+    fleet->member[party].dies_in_commit = request;
+    fleet->member[party].dies_at_write = write;
+}
+
+static void disk_struck(void *arg)
+{
+    struct fleet_member *member = arg;
+
+    uvea_sim_process_crash(member->fleet->sim, member->party);
+}
+
 static void saw_processed(void *arg, struct uvea_party party, const struct uvea_batch *batch)
 {
     struct fleet_member *member = arg;
@@ -110,6 +134,12 @@ static void saw_processed(void *arg, struct uvea_party party, const struct uvea_
     member->processed += batch->count;
     if (batch->count > member->batch_entries_max) {
         member->batch_entries_max = batch->count;
+    }
+    if (member->dies_in_commit > 0 && member->processed >= member->dies_in_commit) {
+        const struct uvea_sim_disk_faults faults = {.crash_at_write = member->dies_at_write};
+        member->dies_in_commit = 0;
+        uvea_sim_disk_on_crash(member->disk, disk_struck, member);
+        uvea_sim_disk_faults_set(member->disk, &faults);
     }
 }
 
@@ -297,9 +327,9 @@ void fleet_assert_records(struct fleet *fleet, const uint16_t *versions, size_t 
         struct uvea_store *store;
 
         assert_int_equal(open_store(&fleet->member[i], &store, NULL), UVEA_OK);
-        assert_int_equal(uvea_store_read_records(store, 1, FLEET_RECORDS_MAX, 0, see_record,
-                                                 &registry, NULL),
-                         UVEA_OK);
+        assert_int_equal(
+            uvea_store_read_records(store, 1, FLEET_RECORDS_MAX, 0, see_record, &registry, NULL),
+            UVEA_OK);
         assert_int_equal(registry.seen, records);
         uvea_store_close(store);
     }

@@ -1,5 +1,5 @@
-// A fleet: three parties as processes of the simulator, each with a simulated disk that outlives it,
-// and a client that runs a script against them over HTTP. Parties that fail or are killed are
+// A fleet: three parties as processes of the simulator, each with a simulated disk that outlives
+// it, and a client that runs a script against them over HTTP. Parties that fail or are killed are
 // started again, until the script is through; then all are asked to stop.
 #ifndef UVEA_TESTS_SERVICE_FLEET_H
 #define UVEA_TESTS_SERVICE_FLEET_H
@@ -18,7 +18,7 @@
 
 enum {
     FLEET_REQUESTS_MAX = 128,
-    FLEET_RESTARTS_MAX = 40, // of one party; more are a loop
+    FLEET_RESTARTS_MAX = 200, // of one party; more are a loop
     FLEET_RECORDS_MAX = 64,
     FLEET_DEATHS_MAX = 4, // planned for one party
     FLEET_CLIENT = UVEA_PARTY_COUNT,
@@ -39,9 +39,11 @@ struct fleet_member {
     struct uvea_node_config config;
     char disk_name[32];
     struct uvea_sim_disk *disk;
-    struct uvea_node *node; // while it runs
+    struct uvea_node *node;                      // while it runs
     struct fleet_death deaths[FLEET_DEATHS_MAX]; // in one life after the other
     unsigned death_count;
+    uint64_t dies_in_commit; // of the batch in which it processes its nth request; 0: not
+    uint64_t dies_at_write;  // of that commit
     unsigned starts;
     unsigned crashes;
     enum uvea_error error; // of its last life that was not cut short
@@ -77,6 +79,9 @@ void fleet_open(struct fleet *fleet, uint64_t seed);
 void fleet_seed(struct fleet *fleet, const struct uvea_template_pair *pairs, size_t count);
 // Plans a death: in the first life that has none yet.
 void fleet_plan_death(struct fleet *fleet, unsigned party, enum uvea_point point, uint64_t nth);
+// Plans a death while a batch is committed, at the nth write or sync of its disk, once.
+void fleet_plan_death_in_commit(struct fleet *fleet, unsigned party, uint64_t request,
+                                uint64_t write);
 // Runs the script; checks that everything came to an end and was given back.
 void fleet_run(struct fleet *fleet, fleet_script_fn *script, void *arg);
 void fleet_close(struct fleet *fleet);

@@ -1,8 +1,7 @@
 // Parties that die at every named point of their life and come back: nothing is lost, nothing is
 // done twice, and the three stay alike.
-#include "tests/service/fleet.h"
-
 #include "core/base/mem.h"
+#include "tests/service/fleet.h"
 
 #include <stdio.h>
 
@@ -63,8 +62,7 @@ static void story(struct fleet *fleet)
                  "{\"serial_id\":1,\"error\":null}");
     fleet_expect(fleet, post(fleet, UVEA_MESSAGE_REAUTH, 1, &people[2]),
                  "{\"success\":true,\"serial_id\":1}");
-    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_IDENTITY_DELETION, 2, NULL),
-                 "{\"success\":true}");
+    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_IDENTITY_DELETION, 2, NULL), "{\"success\":true}");
     fleet_expect(fleet, post(fleet, UVEA_MESSAGE_UNIQUENESS, 0, &people[1]),
                  "{\"is_match\":false,\"serial_id\":3}");
     fleet_expect(fleet, post(fleet, UVEA_MESSAGE_RESET_CHECK, 0, &people[2]),
@@ -123,10 +121,72 @@ static void any_party_may_die_at_any_point(void **state)
     }
 }
 
+// ---- deaths in a commit: one party has the batch and another has not
+
+static void die_in_commit(unsigned parties, uint64_t request, uint64_t write)
+{
+    struct stage *stage = open_stage(1000 + request * 8 + parties);
+
+    print_message("  request %u, write %u, parties %u\n", (unsigned)request, (unsigned)write,
+                  parties);
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        if ((parties >> i & 1) != 0) {
+            fleet_plan_death_in_commit(&stage->fleet, i, request, write);
+        }
+    }
+    tell(stage);
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        assert_int_equal(stage->fleet.member[i].crashes, parties >> i & 1);
+    }
+    close_stage(stage);
+}
+
+static void who_dies_in_a_commit_is_rolled_forward(void **state)
+{
+    (void)state;
+    for (uint64_t request = 1; request <= 8; request++) {
+        die_in_commit(1u << request % UVEA_PARTY_COUNT, request, 1);
+        die_in_commit(7 ^ 1u << request % UVEA_PARTY_COUNT, request, 2);
+    }
+}
+
+static void what_no_party_has_committed_is_done_again(void **state)
+{
+    (void)state;
+    for (uint64_t request = 1; request <= 8; request++) {
+        die_in_commit(7, request, 1);
+    }
+}
+
+static void who_is_rolled_forward_may_die_again_meanwhile(void **state)
+{
+    static const enum uvea_point points[] = {
+        UVEA_POINT_SYNC_EXCHANGED,   UVEA_POINT_ROLLED_FORWARD, UVEA_POINT_REPLAYED,
+        UVEA_POINT_INGEST_RECOVERED, UVEA_POINT_LOADED,         UVEA_POINT_READY,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+        struct stage *stage = open_stage(2000 + i);
+        struct fleet *fleet = &stage->fleet;
+        print_message("  %s\n", uvea_point_text(points[i]));
+        fleet_plan_death_in_commit(fleet, 1, 4, 1);
+        fleet_plan_death(fleet, 1, UVEA_POINT_COUNT, 0);
+        fleet_plan_death(fleet, 1, points[i], 1);
+        fleet_plan_death(fleet, 1, points[i], 1);
+        tell(stage);
+        assert_int_equal(fleet->member[1].crashes, 3);
+        close_stage(stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_party_may_die_at_any_point),
+        cmocka_unit_test(who_dies_in_a_commit_is_rolled_forward),
+        cmocka_unit_test(what_no_party_has_committed_is_done_again),
+        cmocka_unit_test(who_is_rolled_forward_may_die_again_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
