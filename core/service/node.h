@@ -37,8 +37,8 @@ struct uvea_node_config {
     struct uvea_party party;
     const char *environment; // =
     const char *image_name;
-    struct uvea_mesh_config mesh; // session count =, a positive multiple of 8
-    enum uvea_prf_kind prf;       // =
+    struct uvea_mesh_config mesh;     // session count =, a positive multiple of 8
+    enum uvea_prf_kind prf;           // =
     struct uvea_search_config search; // =, but for kernels
     struct uvea_policy policy;        // =
     struct uvea_gates gates;          // =
@@ -50,9 +50,9 @@ struct uvea_node_config {
     const char *http_address;         // own server: what peers and clients call
     const char *peer_http_addresses[UVEA_PARTY_COUNT];
     struct uvea_coord_timing timing;
-    uint64_t processing_ns_max; // = 600 s: one batch from agreement to commit
-    uint64_t drain_ns_max;      // = 10 s: how long an orderly stop waits for the batch in work
-    uint64_t ingest_ns;         // pause between two pulls of an empty topic; 20 ms
+    uint64_t processing_ns_max;     // = 600 s: one batch from agreement to commit
+    uint64_t drain_ns_max;          // = 10 s: how long an orderly stop waits for the batch in work
+    uint64_t ingest_ns;             // pause between two pulls of an empty topic; 20 ms
     uint64_t ingest_backoff_ns_min; // 200 ms, doubling
     uint64_t ingest_backoff_ns_max; // 5 s
     struct uvea_node_observer observer;
@@ -68,8 +68,9 @@ UVEA_MUST_USE enum uvea_error uvea_node_open(struct uvea_rt *rt,
                                              struct uvea_store *store, struct uvea_node **node,
                                              struct uvea_error_context *context);
 
-// (blocks) The whole life. OK after an orderly stop (also one that a peer's shutdown brought about);
-// otherwise the failure, named in context. Restarting the process is always a right answer to it.
+// (blocks) The whole life. OK after an orderly stop (also one that a peer's shutdown brought
+// about); otherwise the failure, named in context. Restarting the process is always a right answer
+// to it.
 UVEA_MUST_USE enum uvea_error uvea_node_run(struct uvea_node *node,
                                             struct uvea_error_context *context);
 
