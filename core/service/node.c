@@ -134,6 +134,20 @@ static enum uvea_error serve(struct uvea_node *node, struct uvea_error_context *
 
 // ---- the end
 
+// What ended the mesh says more than what a session noticed of it.
+static enum uvea_error explain(const struct uvea_node *node, enum uvea_error error,
+                               struct uvea_error_context *context)
+{
+    struct uvea_error_context cause = {{0}};
+    enum uvea_error first = UVEA_OK;
+
+    if (node->mesh != NULL &&
+        (error == UVEA_ERR_CLOSED || error == UVEA_ERR_RESET || error == UVEA_ERR_TIMEOUT)) {
+        first = uvea_mesh_failure(node->mesh, &cause);
+    }
+    return first == UVEA_OK ? error : uvea_error_set(context, first, "%s", cause.text);
+}
+
 // After an orderly stop, what a peer's leaving broke is no failure.
 static enum uvea_error judge(const struct uvea_node *node, enum uvea_error error,
                              struct uvea_error_context *context)
@@ -163,6 +177,22 @@ static void part(struct uvea_node *node)
     }
 }
 
+// A start that failed is still there to be seen for longer than a heartbeat: peers that start too
+// find the same fault, and those of an older fleet learn that they have to be started anew.
+static void linger(struct uvea_node *node)
+{
+    const struct uvea_coord_timing *timing = &node->config.timing;
+    const uint64_t until_ns =
+        uvea_rt_deadline_ns(node->rt, timing->heartbeat_ns + timing->heartbeat_ns / 2);
+
+    while (node->server != NULL && uvea_coord_stopped(node->coord, NULL) == UVEA_OK &&
+           uvea_rt_now_ns(node->rt) < until_ns) {
+        if (uvea_rt_sleep_ns(node->rt, timing->lag_ns_max) != UVEA_OK) {
+            return;
+        }
+    }
+}
+
 enum uvea_error uvea_node_run(struct uvea_node *node, struct uvea_error_context *context)
 {
     struct uvea_error_context why = {{0}};
@@ -170,8 +200,10 @@ enum uvea_error uvea_node_run(struct uvea_node *node, struct uvea_error_context 
 
     if (error == UVEA_OK) {
         error = serve(node, &why);
+    } else {
+        linger(node);
     }
-    error = judge(node, error, &why);
+    error = judge(node, explain(node, error, &why), &why);
     if (error == UVEA_OK) {
         part(node);
     } else {

@@ -135,6 +135,9 @@ static void saw_processed(void *arg, struct uvea_party party, const struct uvea_
     if (batch->count > member->batch_entries_max) {
         member->batch_entries_max = batch->count;
     }
+    if (member->fleet->stop_when_processed) {
+        uvea_node_stop(member->node, "in the middle of a batch");
+    }
     if (member->dies_in_commit > 0 && member->processed >= member->dies_in_commit) {
         const struct uvea_sim_disk_faults faults = {.crash_at_write = member->dies_at_write};
         member->dies_in_commit = 0;
@@ -230,6 +233,9 @@ void fleet_seed(struct fleet *fleet, const struct uvea_template_pair *pairs, siz
         fixture_split(&fleet->rng, &pairs[i], uploads);
         for (unsigned p = 0; p < UVEA_PARTY_COUNT; p++) {
             struct uvea_store *store;
+            if (fleet->seed_only != 0 && (fleet->seed_only >> p & 1) == 0) {
+                continue;
+            }
             const struct uvea_store_record record = {
                 .serial = (uint32_t)(i + 1),
                 .eye = {(const uint16_t *)&uploads[p].eye[0], (const uint16_t *)&uploads[p].eye[1]},

@@ -66,8 +66,10 @@ struct fleet {
     struct uvea_chacha rng;
     struct uvea_rt *rt; // the client's
     fleet_script_fn *script;
-    void *arg;       // the script's
-    bool no_restart; // who fails stays down
+    void *arg;                // the script's
+    bool no_restart;          // who fails stays down
+    bool stop_when_processed; // each party is asked to stop when it has processed a batch
+    unsigned seed_only;       // bit p: only these parties are seeded; 0: all
     bool over;
     unsigned next_name;
     struct uvea_sim_outcome outcome;
