@@ -117,6 +117,27 @@ enum uvea_error uvea_mpc_send_checksum(struct uvea_session *session, enum uvea_p
     SEND(uvea_value_append_checksum(frame, irises, graph));
 }
 
+enum uvea_error uvea_mpc_send_bytes(struct uvea_session *session, enum uvea_peer peer,
+                                    const uint8_t *from, size_t count)
+{
+    SEND(uvea_value_append_bytes(frame, from, count));
+}
+
+enum uvea_error uvea_mpc_recv_bytes(struct uvea_session *session, enum uvea_peer peer,
+                                    size_t bytes_max, const uint8_t **bytes, size_t *count)
+{
+    struct uvea_value value;
+    UVEA_TRY(uvea_link_recv(session->link, peer, &value, &session->error));
+    if (value.kind != UVEA_VALUE_BYTES || value.body_bytes > bytes_max) {
+        return uvea_error_set(&session->error, UVEA_ERR_PEER,
+                              "session %u: the peer sent no bytes, or more than %zu", session->id,
+                              bytes_max);
+    }
+    *bytes = value.body;
+    *count = value.body_bytes;
+    return UVEA_OK;
+}
+
 enum uvea_error uvea_mpc_recv_u16(struct uvea_session *session, enum uvea_peer peer, uint16_t *out,
                                   size_t count)
 {

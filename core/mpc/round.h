@@ -48,6 +48,16 @@ UVEA_MUST_USE enum uvea_error uvea_mpc_send_checksum(struct uvea_session *sessio
                                                      enum uvea_peer peer, uint64_t irises,
                                                      uint64_t graph);
 
+// Bytes as they are, for what parties compare in the clear.
+UVEA_MUST_USE enum uvea_error uvea_mpc_send_bytes(struct uvea_session *session, enum uvea_peer peer,
+                                                  const uint8_t *from, size_t count);
+
+// (blocks) A view of the bytes that came, good until the next receipt from the same peer. PEER: not
+// bytes, or more than bytes_max.
+UVEA_MUST_USE enum uvea_error uvea_mpc_recv_bytes(struct uvea_session *session, enum uvea_peer peer,
+                                                  size_t bytes_max, const uint8_t **bytes,
+                                                  size_t *count);
+
 // (blocks) Exactly count elements; one element may also come as a scalar.
 UVEA_MUST_USE enum uvea_error uvea_mpc_recv_u16(struct uvea_session *session, enum uvea_peer peer,
                                                 uint16_t *out, size_t count);

@@ -55,6 +55,37 @@ static void blake3_of_the_test_seeds(void **state)
     assert_hex(hash, "4eed7141ea4a5cd4b788606bd23f46e212af9cacebacdc7d1f4c6dc7f2511b98", 32);
 }
 
+// The published vectors: bytes 0, 1, 2, ..., 250, 0, 1, ...
+static void blake3_of_long_inputs(void **state)
+{
+    static const struct {
+        size_t bytes;
+        const char *hash;
+    } vectors[] = {
+        {1, "2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213"},
+        {1023, "10108970eeda3eb932baac1428c7a2163b0e924c9a9e25b35bba72b28f70bd11"},
+        {1024, "42214739f095a406f3fc83deb889744ac00df831c10daa55189b5d121c855af7"},
+        {1025, "d00278ae47eb27b34faecf67b4fe263f82d5412916c1ffd97c8cb7fb814b8444"},
+        {2048, "e776b6028c7cd22a4d0ba182a8bf62205d2ef576467e838ed6f2529b85fba24a"},
+        {2049, "5f4d72f40d7a5f82b15ca2b2e44b1de3c2ef86c426c95c1af0b6879522563030"},
+        {3072, "b98cb0ff3623be03326b373de6b9095218513e64f1ee2edd2525c7ad1e5cffd2"},
+        {3073, "7124b49501012f81cc7f11ca069ec9226cecb8a2c850cfe644e327d22d3e1cd3"},
+        {8193, "bab6c09cb8ce8cf459261398d2e7aef35700bf488116ceb94a36d0f5f1b7bc3b"},
+        {31744, "62b6960e1a44bcc1eb1a611a8d6235b6b4b78f32e7abc4fb4c6cdcce94895c47"},
+        {102400, "bc3e3d41a1146b069abffad3c0d44860cf664390afce4d9661f7902e7943e085"},
+    };
+    static uint8_t input[102400];
+    (void)state;
+    for (size_t i = 0; i < sizeof(input); i++) {
+        input[i] = (uint8_t)(i % 251);
+    }
+    for (size_t i = 0; i < UVEA_COUNT_OF(vectors); i++) {
+        uint8_t hash[UVEA_BLAKE3_HASH_BYTES];
+        uvea_blake3(input, vectors[i].bytes, hash);
+        assert_hex(hash, vectors[i].hash, 32);
+    }
+}
+
 static void stream_bytes(void **state)
 {
     (void)state;
@@ -426,6 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blake3_of_the_test_seeds),
+        cmocka_unit_test(blake3_of_long_inputs),
         cmocka_unit_test(stream_bytes),
         cmocka_unit_test(first_u64),
         cmocka_unit_test(chacha_words_straddle_the_buffer),

@@ -88,10 +88,18 @@ static void rt_charge(struct uvea_rt *rt, enum uvea_charge what, uint64_t units)
     }
 }
 
+static enum uvea_error rt_point(struct uvea_rt *rt, enum uvea_point point)
+{
+    (void)rt;
+    (void)point;
+    return UVEA_OK;
+}
+
 void cluster_rt_init(struct cluster_rt *rt)
 {
     static const struct uvea_rt_ops ops = {
         .charge = rt_charge,
+        .point = rt_point,
         .spawn = rt_spawn,
         .join = rt_join,
         .lock_open = rt_lock_open,
