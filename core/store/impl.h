@@ -72,6 +72,8 @@ UVEA_MUST_USE enum uvea_error uvea_store_sequence_decode(const char *text, uint6
 // surely. It finds what a disk spoiled, not what an adversary forged. `id` binds the bytes to their
 // row.
 int64_t uvea_store_sum(uint64_t id, const void *bytes, size_t count);
+// The same over a text or NULL, going on from a sum.
+int64_t uvea_store_sum_text(int64_t sum, const char *text);
 
 // ---- named numbers of the table persistent_state; one that was never put is 0
 
@@ -96,6 +98,12 @@ UVEA_MUST_USE enum uvea_error uvea_store_number(struct uvea_store *store,
                                                 struct uvea_error_context *context);
 
 // ---- parts of transactions
+
+// The modification in the first ten columns of a row; its texts are good until the next step.
+enum { UVEA_STORE_MODIFICATION_COLUMNS = 10 };
+UVEA_MUST_USE enum uvea_error uvea_store_get_modification(struct uvea_sql *sql,
+                                                          struct uvea_modification *out,
+                                                          struct uvea_error_context *context);
 
 // Inserts a record, or replaces it when `replace`. Both eyes are given.
 UVEA_MUST_USE enum uvea_error uvea_store_put_record(struct uvea_store *store,

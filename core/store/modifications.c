@@ -1,5 +1,8 @@
 #include "core/base/check.h"
+#include "core/base/endian.h"
 #include "core/store/impl.h"
+
+#include <stdio.h>
 
 // ---- reading
 
@@ -13,28 +16,47 @@ enum {
     COLUMN_PERSISTED,
     COLUMN_RESULT,
     COLUMN_ATTRIBUTES,
+    COLUMN_SUM,
+    COLUMN_COUNT,
 };
+_Static_assert((int)COLUMN_COUNT == (int)UVEA_STORE_MODIFICATION_COLUMNS, "as impl.h says");
 
-static enum uvea_error get_modification(struct uvea_sql *sql, struct uvea_modification *out,
-                                        struct uvea_error_context *context)
+// Of everything a row says.
+static int64_t sum_of(const struct uvea_modification *modification)
 {
+    uint8_t numbers[16];
+    uvea_store_le64(numbers, modification->sequence);
+    uvea_store_le32(numbers + 8, modification->serial);
+    uvea_store_le32(numbers + 12,
+                    (modification->completed ? 1u : 0u) | (modification->persisted ? 2u : 0u));
+    int64_t sum = uvea_store_sum(modification->id, numbers, sizeof(numbers));
+    sum = uvea_store_sum_text(sum, modification->type);
+    sum = uvea_store_sum_text(sum, modification->s3_url);
+    sum = uvea_store_sum_text(sum, modification->result);
+    return uvea_store_sum_text(sum, modification->attributes);
+}
+
+enum uvea_error uvea_store_get_modification(struct uvea_sql *sql, struct uvea_modification *out,
+                                            struct uvea_error_context *context)
+{
+    struct uvea_modification got = {0};
     uint64_t serial, completed, persisted;
-    UVEA_TRY(uvea_sql_get_unsigned(sql, COLUMN_ID, INT64_MAX, &out->id, context));
-    UVEA_TRY(uvea_sql_get_unsigned(sql, COLUMN_SEQUENCE, INT64_MAX, &out->sequence, context));
+    UVEA_TRY(uvea_sql_get_unsigned(sql, COLUMN_ID, INT64_MAX, &got.id, context));
+    UVEA_TRY(uvea_sql_get_unsigned(sql, COLUMN_SEQUENCE, INT64_MAX, &got.sequence, context));
     UVEA_TRY(uvea_sql_get_unsigned(sql, COLUMN_SERIAL, UINT32_MAX, &serial, context));
-    UVEA_TRY(uvea_sql_get_text(sql, COLUMN_TYPE, &out->type, context));
-    UVEA_TRY(uvea_sql_get_text(sql, COLUMN_S3_URL, &out->s3_url, context));
+    UVEA_TRY(uvea_sql_get_text(sql, COLUMN_TYPE, &got.type, context));
+    UVEA_TRY(uvea_sql_get_text(sql, COLUMN_S3_URL, &got.s3_url, context));
     UVEA_TRY(uvea_sql_get_unsigned(sql, COLUMN_COMPLETED, 1, &completed, context));
     UVEA_TRY(uvea_sql_get_unsigned(sql, COLUMN_PERSISTED, 1, &persisted, context));
-    UVEA_TRY(uvea_sql_get_text(sql, COLUMN_RESULT, &out->result, context));
-    UVEA_TRY(uvea_sql_get_text(sql, COLUMN_ATTRIBUTES, &out->attributes, context));
-    if (out->type == NULL) {
-        return uvea_error_set(context, UVEA_ERR_STATE, "modification %llu has no type",
-                              (unsigned long long)out->id);
-    }
-    out->serial = (uint32_t)serial;
-    out->completed = completed != 0;
-    out->persisted = persisted != 0;
+    UVEA_TRY(uvea_sql_get_text(sql, COLUMN_RESULT, &got.result, context));
+    UVEA_TRY(uvea_sql_get_text(sql, COLUMN_ATTRIBUTES, &got.attributes, context));
+    got.serial = (uint32_t)serial;
+    got.completed = completed != 0;
+    got.persisted = persisted != 0;
+    char what[40];
+    (void)snprintf(what, sizeof(what), "modification %llu", (unsigned long long)got.id);
+    UVEA_TRY(uvea_sql_check_sum(sql, COLUMN_SUM, sum_of(&got), what, context));
+    *out = got;
     return UVEA_OK;
 }
 
@@ -49,7 +71,7 @@ static enum uvea_error read_modification(struct uvea_sql *sql, void *arg,
 {
     const struct reading *reading = arg;
     struct uvea_modification modification = {0};
-    UVEA_TRY(get_modification(sql, &modification, context));
+    UVEA_TRY(uvea_store_get_modification(sql, &modification, context));
     return reading->fn(reading->arg, &modification);
 }
 
@@ -130,12 +152,17 @@ static enum uvea_error insert_modification(struct uvea_store *store, uint64_t id
                                            const struct uvea_modification *modification,
                                            struct uvea_error_context *context)
 {
+    struct uvea_modification row = *modification;
+    row.id = id;
+    row.completed = false;
+    row.persisted = false;
+    row.result = NULL;
     return uvea_sql_execute(
         store->sql, UVEA_SQL_MODIFICATION_INSERT,
         UVEA_SQL_VALUES(uvea_sql_integer((int64_t)id), sequence_value(modification->sequence),
                         serial_value(modification->serial), uvea_sql_text(modification->type),
                         uvea_sql_text(modification->s3_url),
-                        uvea_sql_text(modification->attributes),
+                        uvea_sql_text(modification->attributes), uvea_sql_integer(sum_of(&row)),
                         uvea_sql_integer(uvea_store_now_s(store))),
         NULL, context);
 }
@@ -174,23 +201,49 @@ enum uvea_error uvea_store_claim(struct uvea_store *store, uint64_t batch_id,
 
 // ---- the commit of a batch
 
+// A row that is to be changed: what it will say, and the sum of that.
+struct change {
+    const struct uvea_modification *to;
+    bool found;
+    bool completed; // as it stands
+    int64_t sum;
+};
+
+static enum uvea_error sum_completed(struct uvea_sql *sql, void *arg,
+                                     struct uvea_error_context *context)
+{
+    struct change *change = arg;
+    struct uvea_modification row;
+    UVEA_TRY(uvea_store_get_modification(sql, &row, context));
+    change->found = true;
+    change->completed = row.completed;
+    row.serial = change->to->serial;
+    row.persisted = change->to->persisted;
+    row.result = change->to->result;
+    row.completed = true;
+    change->sum = sum_of(&row);
+    return UVEA_OK;
+}
+
 static enum uvea_error complete(struct uvea_store *store,
                                 const struct uvea_modification *modification,
                                 struct uvea_error_context *context)
 {
-    int64_t changes = 0;
-    UVEA_TRY(uvea_sql_execute(store->sql, UVEA_SQL_MODIFICATION_COMPLETE,
-                              UVEA_SQL_VALUES(serial_value(modification->serial),
-                                              uvea_sql_integer(modification->persisted),
-                                              uvea_sql_text(modification->result),
-                                              uvea_sql_integer((int64_t)modification->id)),
-                              &changes, context));
-    if (changes != 1) {
+    struct uvea_sql_value id = uvea_sql_integer((int64_t)modification->id);
+    struct change change = {.to = modification};
+    UVEA_TRY(uvea_sql_each(store->sql, UVEA_SQL_MODIFICATION_FIND, UVEA_SQL_VALUES(id),
+                           sum_completed, &change, context));
+    if (!change.found || change.completed) {
         return uvea_error_set(context, UVEA_ERR_STATE,
                               "modification %llu cannot be completed: it is not in progress",
                               (unsigned long long)modification->id);
     }
-    return UVEA_OK;
+    return uvea_sql_execute(store->sql, UVEA_SQL_MODIFICATION_COMPLETE,
+                            UVEA_SQL_VALUES(serial_value(modification->serial),
+                                            uvea_sql_integer(modification->persisted),
+                                            uvea_sql_text(modification->result),
+                                            uvea_sql_integer(change.sum), id),
+                            NULL, context);
 }
 
 static enum uvea_error update_record(struct uvea_store *store,
@@ -291,17 +344,39 @@ enum uvea_error uvea_store_frontier(struct uvea_store *store, uint64_t *id,
 
 // ---- start-up repair
 
-// A row that is there keeps what only this party knows: the message it came from, the attributes.
+// A row that is there keeps what only this party knows: the message it came from, the attributes,
+// and a result, which may be published already.
+static enum uvea_error sum_replaced(struct uvea_sql *sql, void *arg,
+                                    struct uvea_error_context *context)
+{
+    struct change *change = arg;
+    struct uvea_modification row;
+    UVEA_TRY(uvea_store_get_modification(sql, &row, context));
+    struct uvea_modification to = *change->to;
+    to.sequence = row.sequence;
+    to.attributes = row.attributes;
+    to.result = row.result != NULL ? row.result : to.result;
+    to.completed = true;
+    change->sum = sum_of(&to);
+    return UVEA_OK;
+}
+
 static enum uvea_error write_modification(struct uvea_store *store,
                                           const struct uvea_modification *modification,
                                           struct uvea_error_context *context)
 {
+    struct uvea_sql_value id = uvea_sql_integer((int64_t)modification->id);
+    struct uvea_modification row = *modification;
+    row.completed = true;
+    struct change change = {.to = modification, .sum = sum_of(&row)};
+    UVEA_TRY(uvea_sql_each(store->sql, UVEA_SQL_MODIFICATION_FIND, UVEA_SQL_VALUES(id),
+                           sum_replaced, &change, context));
     return uvea_sql_execute(
         store->sql, UVEA_SQL_MODIFICATION_PUT,
         UVEA_SQL_VALUES(
-            uvea_sql_integer((int64_t)modification->id), sequence_value(modification->sequence),
-            serial_value(modification->serial), uvea_sql_text(modification->type),
-            uvea_sql_text(modification->s3_url), uvea_sql_text(modification->attributes),
+            id, sequence_value(modification->sequence), serial_value(modification->serial),
+            uvea_sql_text(modification->type), uvea_sql_text(modification->s3_url),
+            uvea_sql_text(modification->attributes), uvea_sql_integer(change.sum),
             uvea_sql_integer(uvea_store_now_s(store)), uvea_sql_integer(modification->persisted),
             uvea_sql_text(modification->result)),
         NULL, context);

@@ -6,6 +6,13 @@
 
 // ---- the topic
 
+// Binds a body to its number and id.
+static int64_t topic_sum(uint64_t sequence, const char *message_id, const uint8_t *body,
+                         size_t body_bytes)
+{
+    return uvea_store_sum_text(uvea_store_sum(sequence, body, body_bytes), message_id);
+}
+
 struct append {
     const char *message_id;
     const uint8_t *body;
@@ -29,7 +36,7 @@ static enum uvea_error append(struct uvea_store *store, void *arg,
     }
     UVEA_TRY(uvea_sql_find(sql, UVEA_SQL_TOPIC_LAST, NULL, 0, &found, &sequence, context));
     append->sequence = (uint64_t)sequence + 1;
-    int64_t sum = uvea_store_sum(append->sequence, append->body, append->body_bytes);
+    int64_t sum = topic_sum(append->sequence, append->message_id, append->body, append->body_bytes);
     return uvea_sql_execute(sql, UVEA_SQL_TOPIC_INSERT,
                             UVEA_SQL_VALUES(uvea_sql_integer(sequence + 1), message_id,
                                             uvea_sql_blob(append->body, append->body_bytes),
@@ -64,9 +71,11 @@ static enum uvea_error read_message(struct uvea_sql *sql, void *arg,
     struct uvea_store_message message = {.valid = true};
     UVEA_TRY(uvea_sql_get_unsigned(sql, 0, INT64_MAX, &message.sequence, context));
     UVEA_TRY(uvea_sql_get_blob(sql, 1, &message.body, &message.body_bytes, context));
-    UVEA_TRY(uvea_sql_check_sum(sql, 2,
-                                uvea_store_sum(message.sequence, message.body, message.body_bytes),
-                                "a message of the topic", context));
+    const char *message_id;
+    UVEA_TRY(uvea_sql_get_text(sql, 3, &message_id, context));
+    UVEA_TRY(uvea_sql_check_sum(
+        sql, 2, topic_sum(message.sequence, message_id, message.body, message.body_bytes),
+        "a message of the topic", context));
     return reading->fn(reading->arg, &message);
 }
 
@@ -89,6 +98,11 @@ enum uvea_error uvea_store_topic_read(struct uvea_store *store, uint64_t after, 
 
 // ---- share objects. What they hold is sealed for its party, so that comparing tells nothing.
 
+static int64_t object_sum(const char *key, const uint8_t *bytes, size_t count)
+{
+    return uvea_store_sum_text(uvea_store_sum(0, bytes, count), key);
+}
+
 struct object {
     const char *key;
     const uint8_t *bytes;
@@ -105,8 +119,8 @@ static enum uvea_error look_at_object(struct uvea_sql *sql, void *arg,
     const uint8_t *bytes;
     size_t count;
     UVEA_TRY(uvea_sql_get_blob(sql, 0, &bytes, &count, context));
-    UVEA_TRY(
-        uvea_sql_check_sum(sql, 1, uvea_store_sum(0, bytes, count), "a share object", context));
+    UVEA_TRY(uvea_sql_check_sum(sql, 1, object_sum(object->key, bytes, count), "a share object",
+                                context));
     object->found = true;
     object->same = count == object->count && memcmp(bytes, object->bytes, count) == 0;
     return object->out != NULL ? uvea_buf_append(object->out, bytes, count) : UVEA_OK;
@@ -129,7 +143,7 @@ static enum uvea_error put_object(struct uvea_store *store, void *arg,
     UVEA_TRY(uvea_sql_execute(
         store->sql, UVEA_SQL_OBJECT_INSERT,
         UVEA_SQL_VALUES(uvea_sql_text(object->key), uvea_sql_blob(object->bytes, object->count),
-                        uvea_sql_integer(uvea_store_sum(0, object->bytes, object->count)),
+                        uvea_sql_integer(object_sum(object->key, object->bytes, object->count)),
                         uvea_sql_integer(uvea_store_now_s(store))),
         &changes, context));
     if (changes == 1) {

@@ -90,17 +90,21 @@ static enum uvea_error read_result(struct uvea_sql *sql, void *arg,
                                    struct uvea_error_context *context)
 {
     const struct reading *reading = arg;
-    struct uvea_store_result result = {0};
-    UVEA_TRY(uvea_sql_get_unsigned(sql, 0, INT64_MAX, &result.number, context));
-    UVEA_TRY(uvea_sql_get_unsigned(sql, 1, INT64_MAX, &result.modification_id, context));
-    UVEA_TRY(uvea_sql_get_unsigned(sql, 2, INT64_MAX, &result.sequence, context));
-    UVEA_TRY(uvea_sql_get_text(sql, 3, &result.type, context));
-    UVEA_TRY(uvea_sql_get_text(sql, 4, &result.body, context));
-    UVEA_TRY(uvea_sql_get_text(sql, 5, &result.attributes, context));
-    if (result.type == NULL || result.body == NULL) {
+    struct uvea_modification modification;
+    uint64_t number;
+    UVEA_TRY(uvea_store_get_modification(sql, &modification, context));
+    UVEA_TRY(
+        uvea_sql_get_unsigned(sql, UVEA_STORE_MODIFICATION_COLUMNS, INT64_MAX, &number, context));
+    if (modification.result == NULL) {
         return uvea_error_set(context, UVEA_ERR_STATE, "result %llu is empty",
-                              (unsigned long long)result.number);
+                              (unsigned long long)number);
     }
+    const struct uvea_store_result result = {.number = number,
+                                             .modification_id = modification.id,
+                                             .sequence = modification.sequence,
+                                             .type = modification.type,
+                                             .body = modification.result,
+                                             .attributes = modification.attributes};
     return reading->fn(reading->arg, &result);
 }
 

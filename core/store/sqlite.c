@@ -28,6 +28,15 @@ static struct sqlite *of(struct uvea_sql *sql)
     return (struct sqlite *)sql;
 }
 
+static enum uvea_error damaged(struct sqlite *sqlite, const char *what,
+                               struct uvea_error_context *context)
+{
+    enum uvea_error error = uvea_sql_break(
+        &sqlite->base, context,
+        "the database file is damaged and a copy must be restored (SQLite: %s)", what);
+    return error == UVEA_ERR_IO ? UVEA_ERR_STATE : error;
+}
+
 // What a failure of `doing` means. SQLite's own sentences name tables and constraints, never
 // values.
 static enum uvea_error failed(struct sqlite *sqlite, const char *doing, int code,
@@ -44,6 +53,9 @@ static enum uvea_error failed(struct sqlite *sqlite, const char *doing, int code
         return uvea_sql_break(&sqlite->base, context,
                               "the database is in use by another process (SQLite, %s: %s)", doing,
                               message);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return damaged(sqlite, message, context);
     default:
         return uvea_sql_break(&sqlite->base, context, "SQLite failed, %s: %s (%d)", doing, message,
                               code);
@@ -216,7 +228,7 @@ static void close_sqlite(struct uvea_sql *sql)
     for (size_t i = 0; i < UVEA_SQL_STATEMENT_COUNT; i++) {
         (void)sqlite3_finalize(sqlite->statements[i]);
     }
-    if (sql->broken) {
+    if (sql->broken && sqlite->db != NULL) {
         (void)sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     }
     int code = sqlite3_close(sqlite->db);
@@ -260,27 +272,50 @@ static int configure(sqlite3 *db)
     return sqlite3_busy_timeout(db, 0);
 }
 
-// The first row of a pragma must begin with this text.
-static enum uvea_error expect(struct sqlite *sqlite, const char *pragma, const char *wanted,
-                              struct uvea_error_context *context)
+// What a pragma answers first, cut to 200 characters.
+struct answer {
+    char text[201];
+};
+
+static enum uvea_error ask(struct sqlite *sqlite, const char *pragma, struct answer *answer,
+                           struct uvea_error_context *context)
 {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(sqlite->db, pragma, -1, &statement, NULL);
-    enum uvea_error error = UVEA_OK;
     if (code == SQLITE_OK) {
         code = sqlite3_step(statement);
     }
-    if (code != SQLITE_ROW) {
-        error = failed(sqlite, pragma, code, context);
+    enum uvea_error error = UVEA_OK;
+    if (code == SQLITE_ROW) {
+        const unsigned char *got = sqlite3_column_text(statement, 0);
+        (void)snprintf(answer->text, sizeof(answer->text), "%s",
+                       got != NULL ? (const char *)got : "nothing");
     } else {
-        const char *got = (const char *)sqlite3_column_text(statement, 0);
-        if (got == NULL || strcmp(got, wanted) != 0) {
-            error = uvea_sql_break(&sqlite->base, context, "SQLite answers %s with %s, not %s",
-                                   pragma, got != NULL ? got : "nothing", wanted);
-        }
+        error = failed(sqlite, pragma, code, context);
     }
     (void)sqlite3_finalize(statement);
     return error;
+}
+
+static enum uvea_error expect(struct sqlite *sqlite, const char *pragma, const char *wanted,
+                              struct uvea_error_context *context)
+{
+    struct answer answer;
+    UVEA_TRY(ask(sqlite, pragma, &answer, context));
+    if (strcmp(answer.text, wanted) != 0) {
+        return uvea_sql_break(&sqlite->base, context, "SQLite answers %s with %s, not %s", pragma,
+                              answer.text, wanted);
+    }
+    return UVEA_OK;
+}
+
+// Reads the whole file, log included: an index that lost an entry would answer wrongly without any
+// error.
+static enum uvea_error check_integrity(struct sqlite *sqlite, struct uvea_error_context *context)
+{
+    struct answer answer;
+    UVEA_TRY(ask(sqlite, "PRAGMA integrity_check(1)", &answer, context));
+    return strcmp(answer.text, "ok") == 0 ? UVEA_OK : damaged(sqlite, answer.text, context);
 }
 
 // Takes the file for this process alone, then looks at what it is before anything is written. The
@@ -314,6 +349,7 @@ static enum uvea_error make_durable(struct sqlite *sqlite, struct uvea_error_con
                  "PRAGMA journal_size_limit = 16777216",
                  context));
     UVEA_TRY(expect(sqlite, "PRAGMA synchronous", "2", context));
+    UVEA_TRY(check_integrity(sqlite, context));
     UVEA_TRY(expect(sqlite, "PRAGMA wal_checkpoint(TRUNCATE)", "0", context));
     int code = sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     return code == SQLITE_OK ? UVEA_OK : failed(sqlite, "configuring", code, context);

@@ -11,15 +11,16 @@
     "INSERT INTO irises (id, version_id, last_modified_at, left_code, left_mask, left_sum,"        \
     " right_code, right_mask, right_sum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 #define UVEA_SQL_MODIFICATION                                                                      \
-    "id, coalesce(sequence_number, 0) AS sequence_number, coalesce(serial_id, 0) AS serial_id,"    \
-    " request_type, s3_url, CASE status WHEN 'COMPLETED' THEN 1 ELSE 0 END AS completed,"          \
-    " persisted, result_message_body, attributes"
+    "SELECT id, coalesce(sequence_number, 0) AS sequence_number,"                                  \
+    " coalesce(serial_id, 0) AS serial_id, request_type, s3_url,"                                  \
+    " CASE status WHEN 'COMPLETED' THEN 1 ELSE 0 END AS completed,"                                \
+    " persisted, result_message_body, attributes, row_sum"
 #define UVEA_SQL_PENDING                                                                           \
     " FROM ingested_requests WHERE persisted_at IS NULL AND consumed_batch_id IS NULL AND"         \
     " sequence_number <= $1"
 #define UVEA_SQL_RESULT                                                                            \
-    "INSERT INTO results (number, modification_id, sequence_number, request_type, body,"           \
-    " attributes, published_at) SELECT (SELECT coalesce(max(number), 0) FROM results) + "
+    "INSERT INTO results (published_at, modification_id, number)"                                  \
+    " SELECT $1, id, (SELECT coalesce(max(number), 0) FROM results) + "
 
 // name, types of the parameters, text
 #define UVEA_SQL_STATEMENTS(X)                                                                     \
@@ -45,25 +46,27 @@
       " right_sum = excluded.right_sum")                                                           \
                                                                                                    \
     X(MODIFICATION_LAST, "", "SELECT coalesce(max(id), 0) FROM modifications")                     \
-    X(MODIFICATION_INSERT, "iiittti",                                                              \
+    X(MODIFICATION_FIND, "i", UVEA_SQL_MODIFICATION " FROM modifications WHERE id = $1")           \
+    X(MODIFICATION_INSERT, "iiitttii",                                                             \
       "INSERT INTO modifications (id, sequence_number, serial_id, request_type, s3_url,"           \
-      " attributes, created_at, status, persisted)"                                                \
-      " VALUES ($1, $2, $3, $4, $5, $6, $7, 'IN_PROGRESS', 0)")                                    \
-    X(MODIFICATION_COMPLETE, "iiti",                                                               \
+      " attributes, row_sum, created_at, status, persisted)"                                       \
+      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'IN_PROGRESS', 0)")                                \
+    X(MODIFICATION_COMPLETE, "iitii",                                                              \
       "UPDATE modifications SET status = 'COMPLETED', serial_id = $1, persisted = $2,"             \
-      " result_message_body = $3 WHERE id = $4 AND status = 'IN_PROGRESS'")                        \
-    X(MODIFICATION_PUT, "iiitttiit",                                                               \
+      " result_message_body = $3, row_sum = $4 WHERE id = $5")                                     \
+    X(MODIFICATION_PUT, "iiitttiiit",                                                              \
       "INSERT INTO modifications (id, sequence_number, serial_id, request_type, s3_url,"           \
-      " attributes, created_at, persisted, result_message_body, status)"                           \
-      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'COMPLETED')"                                  \
+      " attributes, row_sum, created_at, persisted, result_message_body, status)"                  \
+      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'COMPLETED')"                             \
       " ON CONFLICT (id) DO UPDATE SET serial_id = excluded.serial_id,"                            \
       " request_type = excluded.request_type, s3_url = excluded.s3_url,"                           \
-      " persisted = excluded.persisted, result_message_body = excluded.result_message_body,"       \
-      " status = excluded.status")                                                                 \
+      " row_sum = excluded.row_sum, persisted = excluded.persisted, status = excluded.status,"     \
+      " result_message_body ="                                                                     \
+      " coalesce(modifications.result_message_body, excluded.result_message_body)")                \
     X(MODIFICATION_DELETE, "i",                                                                    \
       "DELETE FROM modifications WHERE id = $1 AND status = 'IN_PROGRESS'")                        \
     X(MODIFICATIONS_NEWEST, "i",                                                                   \
-      "SELECT * FROM (SELECT " UVEA_SQL_MODIFICATION                                               \
+      "SELECT * FROM (" UVEA_SQL_MODIFICATION                                                      \
       " FROM modifications ORDER BY id DESC LIMIT $1) AS newest ORDER BY id")                      \
                                                                                                    \
     X(INGEST_INSERT, "tbiiii",                                                                     \
@@ -90,28 +93,28 @@
       "UPDATE ingested_requests SET consumed_batch_id = NULL WHERE persisted_at IS NULL"           \
       " AND consumed_batch_id IS NOT NULL")                                                        \
                                                                                                    \
-    X(STATE_GET, "tt", "SELECT value FROM persistent_state WHERE domain = $1 AND name = $2")       \
-    X(STATE_PUT, "tti",                                                                            \
-      "INSERT INTO persistent_state (domain, name, value) VALUES ($1, $2, $3)"                     \
-      " ON CONFLICT (domain, name) DO UPDATE SET value = excluded.value")                          \
+    X(STATE_GET, "tt",                                                                             \
+      "SELECT value, value_sum FROM persistent_state WHERE domain = $1 AND name = $2")             \
+    X(STATE_PUT, "ttii",                                                                           \
+      "INSERT INTO persistent_state (domain, name, value, value_sum) VALUES ($1, $2, $3, $4)"      \
+      " ON CONFLICT (domain, name) DO UPDATE SET value = excluded.value,"                          \
+      " value_sum = excluded.value_sum")                                                           \
                                                                                                    \
     X(RESULT_FIND, "i", "SELECT number FROM results WHERE modification_id = $1")                   \
     X(RESULT_PUBLISH, "ii",                                                                        \
-      UVEA_SQL_RESULT "1, id, sequence_number, request_type, result_message_body, attributes, $1"  \
-                      " FROM modifications WHERE id = $2 AND status = 'COMPLETED'"                 \
+      UVEA_SQL_RESULT "1 FROM modifications WHERE id = $2 AND status = 'COMPLETED'"                \
                       " AND result_message_body IS NOT NULL")                                      \
     X(RESULT_REPLAY, "ii",                                                                         \
       UVEA_SQL_RESULT                                                                              \
       "row_number() OVER (ORDER BY CASE request_type WHEN 'uniqueness' THEN 1"                     \
       " WHEN 'identity_deletion' THEN 2 WHEN 'reauth' THEN 3 WHEN 'reset_update' THEN 4"           \
       " WHEN 'reset_check' THEN 5 WHEN 'recovery_check' THEN 6 WHEN 'recovery_update' THEN 7"      \
-      " ELSE 8 END, id), id, sequence_number, request_type, result_message_body, attributes, $1"   \
-      " FROM (SELECT * FROM modifications ORDER BY id DESC LIMIT $2) AS newest"                    \
+      " ELSE 8 END, id) FROM (SELECT * FROM modifications ORDER BY id DESC LIMIT $2) AS newest"    \
       " WHERE status = 'COMPLETED' AND result_message_body IS NOT NULL"                            \
       " AND NOT EXISTS (SELECT 1 FROM results WHERE modification_id = newest.id)")                 \
     X(RESULTS, "ii",                                                                               \
-      "SELECT number, modification_id, coalesce(sequence_number, 0), request_type, body,"          \
-      " attributes FROM results WHERE number > $1 ORDER BY number LIMIT $2")                       \
+      UVEA_SQL_MODIFICATION ", number FROM results JOIN modifications ON id = modification_id"     \
+                            " WHERE number > $1 ORDER BY number LIMIT $2")                         \
                                                                                                    \
     X(TOPIC_FIND, "t", "SELECT sequence_number FROM topic WHERE message_id = $1")                  \
     X(TOPIC_LAST, "", "SELECT coalesce(max(sequence_number), 0) FROM topic")                       \
@@ -119,8 +122,8 @@
       "INSERT INTO topic (sequence_number, message_id, body, body_sum, received_at)"               \
       " VALUES ($1, $2, $3, $4, $5)")                                                              \
     X(TOPIC_READ, "ii",                                                                            \
-      "SELECT sequence_number, body, body_sum FROM topic WHERE sequence_number > $1"               \
-      " ORDER BY sequence_number LIMIT $2")                                                        \
+      "SELECT sequence_number, body, body_sum, message_id FROM topic"                              \
+      " WHERE sequence_number > $1 ORDER BY sequence_number LIMIT $2")                             \
                                                                                                    \
     X(OBJECT_INSERT, "tbii",                                                                       \
       "INSERT INTO share_objects (object_key, bytes, bytes_sum, received_at)"                      \
@@ -147,6 +150,6 @@ enum uvea_sql_statement {
         UVEA_SQL_STATEMENT_COUNT,
 };
 
-enum { UVEA_SQL_PARAMETERS_MAX = 9 };
+enum { UVEA_SQL_PARAMETERS_MAX = 10 };
 
 #endif

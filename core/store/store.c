@@ -224,6 +224,13 @@ int64_t uvea_store_sum(uint64_t id, const void *bytes, size_t count)
     return (int64_t)mix(sum, uvea_load_le64(tail));
 }
 
+int64_t uvea_store_sum_text(int64_t sum, const char *text)
+{
+    static const char none[] = "\xff"; // no UTF-8
+    text = text != NULL ? text : none;
+    return uvea_store_sum((uint64_t)sum, text, strlen(text));
+}
+
 // ---- named numbers
 
 const struct uvea_store_name uvea_store_frontier_name = {"commit", "last_modification_id"};
@@ -231,15 +238,33 @@ const struct uvea_store_name uvea_store_contiguous_name = {"ingest", "contiguous
 const struct uvea_store_name uvea_store_persisted_name = {"ingest",
                                                           "max_persisted_sequence_number"};
 
+static int64_t sum_of(struct uvea_store_name name, uint64_t value)
+{
+    return uvea_store_sum_text(uvea_store_sum_text((int64_t)value, name.domain), name.name);
+}
+
+struct number {
+    struct uvea_store_name name;
+    uint64_t value;
+};
+
+static enum uvea_error get_number(struct uvea_sql *sql, void *arg,
+                                  struct uvea_error_context *context)
+{
+    struct number *number = arg;
+    UVEA_TRY(uvea_sql_get_unsigned(sql, 0, INT64_MAX, &number->value, context));
+    return uvea_sql_check_sum(sql, 1, sum_of(number->name, number->value), number->name.name,
+                              context);
+}
+
 enum uvea_error uvea_store_state_get(struct uvea_store *store, struct uvea_store_name name,
                                      uint64_t *value, struct uvea_error_context *context)
 {
-    bool found = false;
-    int64_t integer = 0;
-    UVEA_TRY(uvea_sql_find(store->sql, UVEA_SQL_STATE_GET,
+    struct number number = {.name = name};
+    UVEA_TRY(uvea_sql_each(store->sql, UVEA_SQL_STATE_GET,
                            UVEA_SQL_VALUES(uvea_sql_text(name.domain), uvea_sql_text(name.name)),
-                           &found, &integer, context));
-    *value = (uint64_t)integer;
+                           get_number, &number, context));
+    *value = number.value;
     return UVEA_OK;
 }
 
@@ -248,14 +273,10 @@ enum uvea_error uvea_store_state_put(struct uvea_store *store, struct uvea_store
 {
     return uvea_sql_execute(store->sql, UVEA_SQL_STATE_PUT,
                             UVEA_SQL_VALUES(uvea_sql_text(name.domain), uvea_sql_text(name.name),
-                                            uvea_sql_integer((int64_t)value)),
+                                            uvea_sql_integer((int64_t)value),
+                                            uvea_sql_integer(sum_of(name, value))),
                             NULL, context);
 }
-
-struct number {
-    struct uvea_store_name name;
-    uint64_t value;
-};
 
 static enum uvea_error read_number(struct uvea_store *store, void *arg,
                                    struct uvea_error_context *context)

@@ -187,9 +187,9 @@ UVEA_MUST_USE enum uvea_error uvea_store_commit(struct uvea_store *store,
                                                 struct uvea_error_context *context);
 
 // What start-up repair does to the modifications and records (service.md 6.3, step 5), in one
-// transaction: rows written (inserted or replaced, completed; one that is there keeps its sequence
-// and attributes), rows deleted (STATE when one is not in progress), records written at the version
-// given (inserted or replaced).
+// transaction: rows written (inserted or replaced, completed; one that is there keeps its
+// sequence, its attributes and the result it has), rows deleted (STATE when one is not in
+// progress), records written at the version given (inserted or replaced).
 struct uvea_store_repair {
     const struct uvea_modification *write;
     size_t write_count;

@@ -34,6 +34,8 @@ struct backend {
     uint64_t (*fingerprint)(struct fixture *fixture);
     // From now on writes of the open store fail, or no longer.
     void (*hurt)(struct fixture *fixture, bool on);
+    // The open store's next topic_append fails in the middle of its commit; NULL: not to be had.
+    void (*hurt_commit)(struct fixture *fixture, bool on);
     // Whether a second user of the place is kept waiting before it is refused.
     bool waits;
 };

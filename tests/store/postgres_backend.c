@@ -210,6 +210,19 @@ static void hurt(struct fixture *fixture, bool on)
     }
 }
 
+// A trigger that runs at the commit ends its own connection.
+static void hurt_commit(struct fixture *fixture, bool on)
+{
+    fixture->backend->raw(
+        fixture,
+        on ? "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
+             " $$BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END$$;"
+             "CREATE CONSTRAINT TRIGGER die AFTER INSERT ON topic DEFERRABLE INITIALLY DEFERRED"
+             " FOR EACH ROW EXECUTE FUNCTION die()"
+           : "DROP TRIGGER die ON topic",
+        NULL);
+}
+
 const struct backend backend = {
     .name = "postgres",
     .place = place,
@@ -218,5 +231,6 @@ const struct backend backend = {
     .connect = connect_schema,
     .fingerprint = fingerprint,
     .hurt = hurt,
+    .hurt_commit = hurt_commit,
     .waits = true,
 };

@@ -42,6 +42,7 @@
     X(migrators_at_once_all_succeed)                                                               \
     X(threads_take_turns)                                                                          \
     X(failed_write_ends_the_store)                                                                 \
+    X(failed_commit_ends_the_store)                                                                \
     X(killed_process_loses_nothing_acknowledged)
 
 #define SUITE_DECLARE(name) void name(void **state);
