@@ -156,7 +156,6 @@ static void set_up_process(struct uvea_node *node)
     process->rt = node->rt;
     process->party = node->config.party;
     process->policy = &node->config.policy;
-    process->store = node->store;
     process->resident = &node->resident;
     process->cold = node->cold;
     process->spectral = node->config.search.path == UVEA_SEARCH_NTT ? &node->spectral : NULL;
@@ -178,8 +177,8 @@ static void set_up_process(struct uvea_node *node)
     uvea_record_dummy(process->party, &process->dummy);
 }
 
-// The states agree by now, so all parties convert the same records.
-static enum uvea_error convert_records(struct uvea_node *node, struct uvea_error_context *context)
+// The states agree by now, so all parties load the same records.
+static enum uvea_error load_spectra(struct uvea_node *node, struct uvea_error_context *context)
 {
     const struct uvea_spectral_load load = {
         .rt = node->rt,
@@ -193,7 +192,8 @@ static enum uvea_error convert_records(struct uvea_node *node, struct uvea_error
     }
     UVEA_TRY(uvea_spectral_init(&node->spectral, node->config.search.spectral_kernel,
                                 node->config.records_max));
-    return uvea_spectral_convert_all(&load, &node->spectral, context);
+    return uvea_spectral_cache_load(&load, node->store, node->config.party, scanned_eye(node),
+                                    &node->spectral, &node->process.spectral_cache, NULL, context);
 }
 
 enum uvea_error uvea_node_prepare(struct uvea_node *node, struct uvea_error_context *context)
@@ -201,7 +201,7 @@ enum uvea_error uvea_node_prepare(struct uvea_node *node, struct uvea_error_cont
     set_up_process(node);
     UVEA_TRY(
         uvea_agree_state(&node->process.agree, uvea_resident_checksum(&node->resident), context));
-    return convert_records(node, context);
+    return load_spectra(node, context);
 }
 
 void uvea_node_unload(struct uvea_node *node)

@@ -139,6 +139,19 @@ static const struct uvea_spectrum *spectrum_of(const struct work *work, size_t a
                                                          : work->items[at].spectrum;
 }
 
+static enum uvea_error store_spectrum(struct work *work, size_t at)
+{
+    struct uvea_spectral_cache *cache = &work->process->spectral_cache;
+    const struct uvea_batch_entry *entry = &work->batch->entries[at];
+
+    if (entry->message.kind == UVEA_MESSAGE_IDENTITY_DELETION) {
+        return uvea_spectral_cache_put_deletion(cache, entry->serial, entry->version,
+                                                work->context);
+    }
+    return uvea_spectral_cache_put(cache, entry->serial, entry->version, spectrum_of(work, at),
+                                   work->context);
+}
+
 // Spectra first: they are only looked at together with a record of the resident database.
 static enum uvea_error apply_spectrum(struct work *work, size_t at)
 {
@@ -148,6 +161,7 @@ static enum uvea_error apply_spectrum(struct work *work, size_t at)
     if (process->spectral == NULL) {
         return UVEA_OK;
     }
+    UVEA_TRY(store_spectrum(work, at));
     UVEA_TRY(uvea_spectral_grow(process->spectral, entry->serial));
     uvea_spectral_set(process->spectral, entry->serial - 1, spectrum_of(work, at));
     return UVEA_OK;

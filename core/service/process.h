@@ -14,6 +14,7 @@
 #include "core/scan/spectral.h"
 #include "core/service/agree.h"
 #include "core/service/batch.h"
+#include "core/service/spectral_cache.h"
 #include "core/store/store.h"
 
 #include <stdint.h>
@@ -23,10 +24,10 @@ struct uvea_process {
     struct uvea_rt *rt;
     struct uvea_party party;
     const struct uvea_policy *policy;
-    struct uvea_store *store; // of the rows of spectra
     struct uvea_resident *resident;
     struct uvea_cold *cold;
     struct uvea_spectral *spectral; // NULL on the ring path
+    struct uvea_spectral_cache spectral_cache;
     struct uvea_search search;
     struct uvea_agree agree;
     uint8_t run_seed[UVEA_PRF_SEED_BYTES]; // the three parties' shared seed of this run

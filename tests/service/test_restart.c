@@ -81,14 +81,11 @@ static void tell(struct stage *stage)
 
 // ---- one death
 
-static void die_at(enum uvea_point point, unsigned party, uint64_t nth, enum uvea_search_path path)
+static void die_at(enum uvea_point point, unsigned party, uint64_t nth)
 {
     struct stage *stage = open_stage(100 + point * 3 + party);
 
     print_message("  %s, party %u\n", uvea_point_text(point), party);
-    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-        stage->fleet.member[i].config.search.path = path;
-    }
     fleet_plan_death(&stage->fleet, party, point, nth);
     tell(stage);
     for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
@@ -115,10 +112,64 @@ static void any_party_may_die_at_any_point(void **state)
         const enum uvea_point point = (enum uvea_point)i;
         for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
             if (!is_spectral(point) && (party == 0 || !is_at_the_topic(point))) {
-                die_at(point, party, 1, UVEA_SEARCH_RING);
+                die_at(point, party, 1);
             }
         }
     }
+}
+
+// ---- deaths between a row of spectra and its record
+
+static struct stage *open_ntt_stage(uint64_t seed)
+{
+    struct stage *stage = open_stage(seed);
+
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        stage->fleet.member[i].config.search.path = UVEA_SEARCH_NTT;
+    }
+    return stage;
+}
+
+// The rows stored by requests 1 to 7 that change a record: 1, 2, 4, 5, 6, 7.
+static void rows_without_their_record_are_put_right(void **state)
+{
+    (void)state;
+    for (uint64_t row = 1; row <= 6; row++) {
+        struct stage *stage = open_ntt_stage(3000 + row);
+        const unsigned party = row % UVEA_PARTY_COUNT;
+        print_message("  row %u, party %u\n", (unsigned)row, party);
+        fleet_plan_death(&stage->fleet, party, UVEA_POINT_SPECTRAL_STORED, row);
+        tell(stage);
+        assert_int_equal(stage->fleet.member[party].crashes, 1);
+        close_stage(stage);
+    }
+}
+
+// The row of an update stands without its record, so the start converts, and is cut short as well.
+static void a_conversion_may_be_cut_short(void **state)
+{
+    (void)state;
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        struct stage *stage = open_ntt_stage(3100 + party);
+        print_message("  party %u\n", party);
+        fleet_plan_death(&stage->fleet, party, UVEA_POINT_SPECTRAL_STORED, 3);
+        fleet_plan_death(&stage->fleet, party, UVEA_POINT_SPECTRAL_CONVERTED, 1);
+        tell(stage);
+        assert_int_equal(stage->fleet.member[party].crashes, 2);
+        close_stage(stage);
+    }
+}
+
+static void whole_rows_are_not_made_again(void **state)
+{
+    struct stage *stage = open_ntt_stage(3200);
+
+    (void)state;
+    fleet_plan_death(&stage->fleet, 1, UVEA_POINT_PUBLISHED, 6);
+    tell(stage);
+    assert_int_equal(stage->fleet.member[1].crashes, 1);
+    assert_int_equal(uvea_sim_point_count(stage->fleet.sim, UVEA_POINT_SPECTRAL_CONVERTED), 0);
+    close_stage(stage);
 }
 
 // ---- deaths in a commit: one party has the batch and another has not
@@ -184,6 +235,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_party_may_die_at_any_point),
+        cmocka_unit_test(rows_without_their_record_are_put_right),
+        cmocka_unit_test(a_conversion_may_be_cut_short),
+        cmocka_unit_test(whole_rows_are_not_made_again),
         cmocka_unit_test(who_dies_in_a_commit_is_rolled_forward),
         cmocka_unit_test(what_no_party_has_committed_is_done_again),
         cmocka_unit_test(who_is_rolled_forward_may_die_again_meanwhile),
