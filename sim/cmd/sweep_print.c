@@ -234,10 +234,10 @@ static enum uvea_error print_times(const struct uvea_sweep *sweep)
     size_t count = collect(sweep, times);
     double elapsed = seconds_since(sweep, sweep->ended_ns);
     double sim = 1e-9 * (double)tally->sim_ns;
+    uint32_t median_ms = count == 0 ? 0 : times[count / 2].wall_ms;
     (void)printf("\ntime           %.1f s; median %.3f s a run; %.1f simulated seconds per second "
                  "of a run\n",
-                 elapsed, count == 0 ? 0 : 1e-3 * (double)times[count / 2].wall_ms,
-                 ratio(sim, 1e-3 * (double)tally->wall_ms));
+                 elapsed, 1e-3 * (double)median_ms, ratio(sim, 1e-3 * (double)tally->wall_ms));
     (void)puts("slowest:");
     for (size_t i = 0; i < count && i < UVEA_SWEEP_SLOWEST; i++) {
         (void)printf("  %9.3f s  ", 1e-3 * (double)times[i].wall_ms);
