@@ -39,5 +39,7 @@ void uvea_mem_free(void *memory)
 
 void uvea_mem_wipe(void *memory, size_t bytes)
 {
-    explicit_bzero(memory, bytes);
+    if (bytes > 0) {
+        explicit_bzero(memory, bytes);
+    }
 }

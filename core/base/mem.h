@@ -20,7 +20,7 @@ void uvea_mem_free(void *memory);
 typedef bool uvea_mem_hook_fn(void *arg);
 void uvea_mem_set_hook(uvea_mem_hook_fn *hook, void *arg);
 
-// Overwrites secrets before they are released; not optimised away.
+// Overwrites secrets before they are released; not optimised away. NULL is allowed for 0 bytes.
 void uvea_mem_wipe(void *memory, size_t bytes);
 
 #endif

@@ -46,6 +46,32 @@ static void wipes_what_is_named_and_no_more(void **state)
     for (size_t i = 0; i < sizeof(bytes); i++) {
         assert_int_equal(bytes[i], i >= 4 && i < 12 ? 0 : 0xff);
     }
+    uvea_mem_wipe(NULL, 0);
+}
+
+static bool every_third(void *arg)
+{
+    unsigned *asked = arg;
+    return ++*asked % 3 != 0;
+}
+
+static void fails_when_the_hook_says_so(void **state)
+{
+    (void)state;
+    unsigned asked = 0;
+    uvea_mem_set_hook(every_third, &asked);
+    for (unsigned i = 1; i <= 9; i++) {
+        void *memory = uvea_mem_alloc(1, 1);
+        assert_true((memory == NULL) == (i % 3 == 0));
+        uvea_mem_free(memory);
+    }
+    uvea_mem_set_hook(NULL, NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        void *memory = uvea_mem_alloc(1, 1);
+        assert_non_null(memory);
+        uvea_mem_free(memory);
+    }
+    assert_int_equal(asked, 9);
 }
 
 int main(void)
@@ -55,6 +81,7 @@ int main(void)
         cmocka_unit_test(refuses_products_that_overflow),
         cmocka_unit_test(frees_null),
         cmocka_unit_test(wipes_what_is_named_and_no_more),
+        cmocka_unit_test(fails_when_the_hook_says_so),
     };
     return cmocka_run_group_tests_name("base_mem", tests, NULL, NULL);
 }

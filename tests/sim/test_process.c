@@ -504,6 +504,52 @@ static void test_timer_limit(void **state)
     assert_int_equal(ticks.count, 2 + UVEA_SIM_TIMERS_MAX);
 }
 
+// ---- the trace
+
+static void live_and_pass(struct program *program)
+{
+    EXPECT(uvea_rt_point(program->rt, UVEA_POINT_COMMITTED) == UVEA_OK);
+    EXPECT(uvea_rt_point(program->rt, UVEA_POINT_PUBLISHED) == UVEA_OK ||
+           program->begun == 1); // killed here the first time
+}
+
+static char *read_all(FILE *file)
+{
+    static char text[8192];
+    rewind(file);
+    size_t bytes = fread(text, 1, sizeof(text) - 1, file);
+    text[bytes] = '\0';
+    (void)fclose(file);
+    return text;
+}
+
+static void test_trace_shows_lives(void **state)
+{
+    (void)state;
+    struct uvea_sim_config config = plain_config();
+    struct program program = {.restarts = 1};
+    FILE *json = tmpfile();
+    FILE *lanes = tmpfile();
+    struct uvea_sim *sim = open_sim(&config);
+    uvea_sim_trace_write(uvea_sim_trace(sim), json);
+    run_on(sim, 1, &program, live_and_pass);
+    uvea_sim_process_crash_at_point(sim, 1, UVEA_POINT_PUBLISHED, 1);
+    (void)run_to(sim, UVEA_SIM_FINISHED);
+    uvea_sim_trace_lanes(uvea_sim_trace(sim), 2, 64, lanes);
+    uvea_sim_close(sim);
+    const char *text = read_all(json);
+    assert_non_null(strstr(text, "\"node\":\"p1\",\"kind\":\"start\",\"amount\":1"));
+    assert_non_null(strstr(text, "\"kind\":\"point\",\"amount\":1,\"digest\":"));
+    assert_non_null(strstr(text, "\"label\":\"committed\""));
+    assert_non_null(strstr(text, "\"kind\":\"death\",\"amount\":1,"));
+    assert_non_null(strstr(text, "\"kind\":\"start\",\"amount\":2"));
+    assert_non_null(strstr(text, "\"kind\":\"ended\",\"amount\":2"));
+    text = read_all(lanes);
+    assert_non_null(strstr(text, "| point 1 published"));
+    assert_non_null(strstr(text, "| death 1 point"));
+    assert_non_null(strstr(text, "| start 2"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -523,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_slow_node),
         cmocka_unit_test(test_timers),
         cmocka_unit_test(test_timer_limit),
+        cmocka_unit_test(test_trace_shows_lives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
