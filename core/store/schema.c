@@ -154,6 +154,7 @@ enum uvea_error uvea_schema_migrate(struct uvea_sql *sql, unsigned to, int64_t n
                                     struct uvea_error_context *context)
 {
     int64_t version = 0;
+    UVEA_CHECK(to <= UVEA_SCHEMA_VERSION);
     UVEA_TRY(find_version(sql, "the database", &version, context));
     while (version < (int64_t)to) {
         UVEA_TRY(sql->ops->begin(sql, context));

@@ -28,13 +28,22 @@ static struct sqlite *of(struct uvea_sql *sql)
     return (struct sqlite *)sql;
 }
 
-static enum uvea_error damaged(struct sqlite *sqlite, const char *what,
+// What a file that cannot be gone on with is called: the error, after the connection is broken.
+static enum uvea_error give_up(struct sqlite *sqlite, enum uvea_error error, const char *sentence,
+                               const char *message, struct uvea_error_context *context)
+{
+    const char *path = sqlite3_db_filename(sqlite->db, "main");
+    enum uvea_error broken = uvea_sql_break(&sqlite->base, context, "%s: %s (SQLite: %s)",
+                                            path != NULL ? path : "", sentence, message);
+    (void)broken;
+    return error;
+}
+
+static enum uvea_error damaged(struct sqlite *sqlite, const char *message,
                                struct uvea_error_context *context)
 {
-    enum uvea_error error = uvea_sql_break(
-        &sqlite->base, context,
-        "the database file is damaged and a copy must be restored (SQLite: %s)", what);
-    return error == UVEA_ERR_IO ? UVEA_ERR_STATE : error;
+    return give_up(sqlite, UVEA_ERR_STATE,
+                   "the database file is damaged and a copy must be restored", message, context);
 }
 
 // What a failure of `doing` means. SQLite's own sentences name tables and constraints, never
@@ -54,8 +63,9 @@ static enum uvea_error failed(struct sqlite *sqlite, const char *doing, int code
                               "the database is in use by another process (SQLite, %s: %s)", doing,
                               message);
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
         return damaged(sqlite, message, context);
+    case SQLITE_NOTADB:
+        return give_up(sqlite, UVEA_ERR_FORMAT, "the file is no SQLite database", message, context);
     default:
         return uvea_sql_break(&sqlite->base, context, "SQLite failed, %s: %s (%d)", doing, message,
                               code);
@@ -328,13 +338,7 @@ static enum uvea_error take(struct sqlite *sqlite, const char *path,
                  "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; PRAGMA mmap_size = 0;"
                  "PRAGMA cell_size_check = ON",
                  context));
-    int code = sqlite3_exec(sqlite->db, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
-    if ((code & 0xff) == SQLITE_NOTADB) {
-        return uvea_error_set(context, UVEA_ERR_FORMAT, "%s is no SQLite database", path);
-    }
-    if (code != SQLITE_OK) {
-        return failed(sqlite, "BEGIN EXCLUSIVE", code, context);
-    }
+    UVEA_TRY(run(&sqlite->base, "BEGIN EXCLUSIVE", context));
     UVEA_TRY(uvea_schema_check(&sqlite->base, path, context));
     return run(&sqlite->base, "COMMIT", context);
 }

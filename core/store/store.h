@@ -44,9 +44,9 @@ enum {
 
 // path: a file, made when it does not exist. vfs: name of a registered SQLite VFS, or NULL for the
 // system's. WAL, synchronous FULL, foreign keys on; exclusive locking, so that a second process is
-// refused by name. Brings the schema up to date first, in one transaction per version. FORMAT: the
-// schema is newer than this program, or the file is no such database (both named); then nothing was
-// written.
+// refused by name (IO). Reads the whole file once to see that it is sound (else STATE), and brings
+// the schema up to date, in one transaction per version. FORMAT: the schema is newer than this
+// program, or the file is no such database (both named); then nothing was written.
 UVEA_MUST_USE enum uvea_error uvea_store_open_sqlite(struct uvea_rt *rt, const char *path,
                                                      const char *vfs, struct uvea_store **store,
                                                      struct uvea_error_context *context);

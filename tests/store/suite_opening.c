@@ -253,6 +253,7 @@ void failed_commit_ends_the_store(void **state)
     struct fixture *fixture = *state;
     if (fixture->backend->hurt_commit == NULL) {
         skip();
+        return;
     }
     uint64_t sequence = 0;
     fixture->backend->hurt_commit(fixture, true);

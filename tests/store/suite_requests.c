@@ -262,6 +262,10 @@ void recovery_persists_and_releases(void **state)
     // A number that others have and this party has yet to hear of.
     SUCCEED(fixture, uvea_store_ingest_recover(fixture->store, 8, &fixture->context));
     check_state(fixture, 6, 0, 8);
+    struct uvea_modification late = {.sequence = 5, .type = "uniqueness"};
+    uint64_t id;
+    REFUSE(fixture, UVEA_ERR_STATE,
+           uvea_store_claim(fixture->store, 1, &late, 1, &id, &fixture->context));
     fixture_ingest(fixture, 7, 3);
     check_state(fixture, 9, 1, 8);
     assert_string_equal(list_pending(fixture, 9), "9:message 9 ");
