@@ -169,19 +169,19 @@ static void copies_must_not_contradict_each_other(void **state)
 {
     static const struct {
         const char *type;
-        uint32_t serial;
         const char *key;
+        uint32_t serial;
         enum row_state state;
         const char *says;
     } others[] = {
-        {"uniqueness", 3, "k", KEPT,
+        {"uniqueness", "k", 3, KEPT,
          "modification 9: parties 0 and 2 contradict each other in "
          "request_type"},
-        {"reauth", 3, "l", KEPT, "parties 0 and 2 contradict each other in s3_url"},
-        {"reauth", 3, NULL, OPEN, "parties 0 and 2 contradict each other in s3_url"},
-        {"reauth", 4, "k", OPEN, "parties 0 and 2 contradict each other in serial_id"},
-        {"reauth", 0, "k", KEPT, "parties 0 and 2 contradict each other in serial_id"},
-        {"reauth", 3, "k", DONE, "parties 0 and 2 contradict each other in persisted"},
+        {"reauth", "l", 3, KEPT, "parties 0 and 2 contradict each other in s3_url"},
+        {"reauth", NULL, 3, OPEN, "parties 0 and 2 contradict each other in s3_url"},
+        {"reauth", "k", 4, OPEN, "parties 0 and 2 contradict each other in serial_id"},
+        {"reauth", "k", 0, KEPT, "parties 0 and 2 contradict each other in serial_id"},
+        {"reauth", "k", 3, DONE, "parties 0 and 2 contradict each other in persisted"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
