@@ -239,15 +239,29 @@ static bool fault_valid(const struct uvea_sim *sim, const struct uvea_sim_fault 
     return false;
 }
 
+// A new place, or that of a fault that is over, or NULL.
+static struct uvea_sim_armed_fault *fault_place(struct uvea_sim *sim)
+{
+    if (sim->fault_count < UVEA_SIM_FAULTS_MAX) {
+        return &sim->faults[sim->fault_count++];
+    }
+    for (unsigned i = 0; i < UVEA_SIM_FAULTS_MAX; i++) {
+        if (sim->faults[i].done) {
+            return &sim->faults[i];
+        }
+    }
+    return NULL;
+}
+
 enum uvea_error uvea_sim_inject(struct uvea_sim *sim, const struct uvea_sim_fault *fault)
 {
     if (!fault_valid(sim, fault)) {
         return UVEA_ERR_USAGE;
     }
-    if (sim->fault_count == UVEA_SIM_FAULTS_MAX) {
+    struct uvea_sim_armed_fault *armed = fault_place(sim);
+    if (armed == NULL) {
         return UVEA_ERR_LIMIT;
     }
-    struct uvea_sim_armed_fault *armed = &sim->faults[sim->fault_count++];
     *armed = (struct uvea_sim_armed_fault){.event.fire = fault_fire, .fault = *fault};
     if (fault->at_byte != UVEA_SIM_NO_BYTE) {
         sim->byte_fault_count++;

@@ -23,7 +23,7 @@ struct uvea_sim;
 enum {
     UVEA_SIM_PIECE_BYTES_MAX = 16 * 1024,
     UVEA_SIM_LINKS_MAX = 16,    // links configured apart from the default
-    UVEA_SIM_FAULTS_MAX = 256,  // faults of one run, configured and injected
+    UVEA_SIM_FAULTS_MAX = 256,  // faults configured or injected that have not happened yet
     UVEA_SIM_BACKLOG_MAX = 64,  // connections waiting to be accepted at one listener
     UVEA_SIM_ADDRESS_BYTES = 64 // of an address, with the final zero
 };

@@ -490,6 +490,32 @@ static void test_bad_faults_are_refused(void **state)
     uvea_sim_close(sim);
 }
 
+// The place of a fault that is over is free again.
+static void inject_many(void *arg)
+{
+    struct uvea_sim *sim = arg;
+    struct uvea_rt *rt = uvea_sim_rt(sim, 0);
+    for (unsigned i = 0; i < 3 * UVEA_SIM_FAULTS_MAX; i++) {
+        struct uvea_sim_fault stall = {.kind = UVEA_SIM_FAULT_STALL,
+                                       .from = 1,
+                                       .to = 2,
+                                       .connection = UVEA_SIM_ANY_CONNECTION,
+                                       .at_byte = UVEA_SIM_NO_BYTE,
+                                       .for_ns = 1};
+        EXPECT(uvea_sim_inject(sim, &stall) == UVEA_OK);
+        EXPECT(uvea_rt_sleep_ns(rt, UVEA_MS) == UVEA_OK);
+    }
+}
+
+static void test_places_of_faults_are_used_again(void **state)
+{
+    (void)state;
+    struct uvea_sim_config config = plain_config();
+    struct uvea_sim *sim = open_sim(&config);
+    start(sim, 0, "injector", inject_many, sim);
+    (void)run_clean(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,6 +534,7 @@ int main(void)
         cmocka_unit_test(test_a_partition_for_ever_is_no_progress),
         cmocka_unit_test(test_faults_can_be_injected_and_healed),
         cmocka_unit_test(test_bad_faults_are_refused),
+        cmocka_unit_test(test_places_of_faults_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
