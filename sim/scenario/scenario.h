@@ -18,7 +18,8 @@ enum {
     UVEA_SCENARIO_LIST_MAX = 4096,       // serials in one list
 };
 
-#define UVEA_REQUEST_KINDS "new duplicate mirrored rotated flipped threshold zero-overlap template"
+#define UVEA_REQUEST_KINDS                                                                         \
+    "new duplicate mirrored rotated flipped threshold zero-overlap template former"
 enum uvea_request_plan_kind {
     UVEA_PLAN_NEW,          // a fresh pair from the generator
     UVEA_PLAN_DUPLICATE,    // the target's pair as it is enrolled
@@ -29,6 +30,7 @@ enum uvea_request_plan_kind {
     UVEA_PLAN_ZERO_OVERLAP, // masks valid nowhere; with a target: valid only where the target's is
                             // not
     UVEA_PLAN_TEMPLATE,     // entry `index` of the template files
+    UVEA_PLAN_FORMER,       // the pair the target had before it was last written or deleted
 };
 
 // What a request asks for. RESTART is no request: the client waits for all answers, then has one
@@ -114,6 +116,7 @@ struct uvea_request_plan {
     uint64_t how;                   // enum uvea_plan_malformed or uvea_plan_restart
     enum uvea_plan_party party;     // RESTART: whom
     bool enrols;                    // MIX: one of the first requests, which enrol
+    bool mixed; // drawn for a MIX: where nobody is left to be a target, a new person enrols instead
     int by;                         // ROTATED: columns to the right, -200..200
     uint64_t bits;                  // FLIPPED: 0..12800
     uint64_t index;                 // TEMPLATE: 1-based

@@ -3,130 +3,13 @@
 #include "core/base/check.h"
 #include "core/base/mem.h"
 #include "sim/gen/template.h"
+#include "sim/world/population_impl.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
-    LINE_BYTES_MAX = 65536,     // a line of a template file
-    FILE_TEMPLATES_MAX = 65536, // templates of all files
-    STRICT_ACCEPTED = 45220,    // 65536 - 20316: differing / common * 131072 at the strict limit
+    STRICT_ACCEPTED = 45220, // 65536 - 20316: differing / common * 131072 at the strict limit
 };
-
-// ---- template files
-
-struct template_list {
-    struct uvea_template *templates;
-    size_t count;
-    size_t capacity;
-};
-
-static enum uvea_error list_add(struct template_list *list, const struct uvea_template *template)
-{
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
-        struct uvea_template *grown = uvea_mem_alloc(capacity, sizeof(*grown));
-        if (grown == NULL) {
-            return UVEA_ERR_MEMORY;
-        }
-        if (list->count > 0) {
-            memcpy(grown, list->templates, list->count * sizeof(*grown));
-        }
-        uvea_mem_free(list->templates);
-        list->templates = grown;
-        list->capacity = capacity;
-    }
-    list->templates[list->count++] = *template;
-    return UVEA_OK;
-}
-
-static enum uvea_error read_line(const char *path, unsigned number, char *line,
-                                 struct template_list *list, struct uvea_error_context *context)
-{
-    size_t len = strcspn(line, "\r\n");
-    if (len == 0) {
-        return UVEA_OK;
-    }
-    if (list->count == FILE_TEMPLATES_MAX) {
-        return uvea_error_set(context, UVEA_ERR_LIMIT, "%s:%u: more than %d templates", path,
-                              number, FILE_TEMPLATES_MAX);
-    }
-    struct uvea_template template;
-    struct uvea_error_context said = {.text = ""};
-    if (uvea_iris_decode_json(line, len, &template, &said) != UVEA_OK) {
-        return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: %.300s", path, number, said.text);
-    }
-    return list_add(list, &template);
-}
-
-static enum uvea_error read_templates(const char *path, struct template_list *list,
-                                      struct uvea_error_context *context)
-{
-    enum uvea_error error = UVEA_OK;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        error = errno == ENOENT ? UVEA_ERR_NOT_FOUND : UVEA_ERR_USAGE;
-        return uvea_error_set(context, error, "%s: %s", path, strerror(errno));
-    }
-    char *line = uvea_mem_alloc(LINE_BYTES_MAX, 1);
-    if (line == NULL) {
-        error = UVEA_ERR_MEMORY;
-        goto cleanup;
-    }
-    for (unsigned number = 1; fgets(line, LINE_BYTES_MAX, file) != NULL; number++) {
-        UVEA_TRY_CLEANUP(read_line(path, number, line, list, context));
-    }
-    if (ferror(file) != 0) {
-        error = errno == EISDIR ? UVEA_ERR_USAGE : UVEA_ERR_IO;
-        error = uvea_error_set(context, error, "%s: %s", path, strerror(errno));
-    }
-cleanup:
-    uvea_mem_free(line);
-    (void)fclose(file);
-    return error;
-}
-
-static enum uvea_error make_pool(struct uvea_population *population,
-                                 const struct template_list *list)
-{
-    bool pairs = population->scenario->options[UVEA_OPTION_templates_pairing] != 0;
-    size_t step = pairs ? 2 : 1;
-    population->pool = uvea_mem_alloc(list->count / step, sizeof(*population->pool));
-    if (population->pool == NULL) {
-        return UVEA_ERR_MEMORY;
-    }
-    for (size_t i = 0; i + step <= list->count; i += step) {
-        struct uvea_template_pair *pair = &population->pool[population->pool_count++];
-        pair->eye[UVEA_EYE_LEFT] = list->templates[i];
-        pair->eye[UVEA_EYE_RIGHT] = list->templates[i + step - 1];
-    }
-    return UVEA_OK;
-}
-
-static enum uvea_error read_pool(struct uvea_population *population,
-                                 struct uvea_error_context *context)
-{
-    const struct uvea_scenario *scenario = population->scenario;
-    struct template_list list = {.count = 0};
-    enum uvea_error error = UVEA_OK;
-    for (size_t i = 0; i < scenario->template_file_count; i++) {
-        char path[4096];
-        int len = snprintf(path, sizeof(path), "%s/%s", scenario->template_directory,
-                           scenario->template_files[i]);
-        if (len < 0 || (size_t)len >= sizeof(path)) {
-            error =
-                uvea_error_set(context, UVEA_ERR_LIMIT, "templates.files[%zu]: path too long", i);
-            goto cleanup;
-        }
-        UVEA_TRY_CLEANUP(read_templates(path, &list, context));
-    }
-    error = make_pool(population, &list);
-cleanup:
-    uvea_mem_free(list.templates);
-    return error;
-}
 
 enum uvea_error uvea_population_init(struct uvea_population *population,
                                      const struct uvea_scenario *scenario,
@@ -137,7 +20,11 @@ enum uvea_error uvea_population_init(struct uvea_population *population,
     uint64_t people = scenario->options[UVEA_OPTION_root_people];
     uvea_sim_random_init(&population->templates, people != 0 ? people : seed, "templates");
     uvea_sim_random_init(&population->workload, seed, "workload");
-    enum uvea_error error = read_pool(population, context);
+    population->expects = uvea_mem_alloc(scenario->request_count, sizeof(*population->expects));
+    if (population->expects == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    enum uvea_error error = uvea_population_read_pool(population, context);
     if (error != UVEA_OK) {
         uvea_population_deinit(population);
     }
@@ -146,6 +33,11 @@ enum uvea_error uvea_population_init(struct uvea_population *population,
 
 void uvea_population_deinit(struct uvea_population *population)
 {
+    for (size_t i = 0; population->expects != NULL && i < population->scenario->request_count; i++) {
+        uvea_mem_free(population->expects[i].matched.serials);
+    }
+    uvea_mem_free(population->expects);
+    uvea_mem_free(population->memory);
     uvea_mem_free(population->pool);
     *population = (struct uvea_population){.pool_count = 0};
 }
@@ -204,9 +96,15 @@ void uvea_population_split(const struct uvea_template_pair *pair, struct uvea_si
 
 // ---- before a run
 
-static bool needs_target(enum uvea_request_plan_kind kind)
+// Whether the eyes it sends are made from somebody's.
+static bool has_target(const struct uvea_request_plan *plan)
 {
-    return kind != UVEA_PLAN_NEW && kind != UVEA_PLAN_TEMPLATE;
+    return plan->kind != UVEA_PLAN_NEW && plan->kind != UVEA_PLAN_TEMPLATE;
+}
+
+static bool sends_eyes(enum uvea_request_plan_type type)
+{
+    return type != UVEA_PLAN_DELETION && type != UVEA_PLAN_MALFORMED && type != UVEA_PLAN_RESTART;
 }
 
 // index: of the request; every one before it may have enrolled somebody.
@@ -215,12 +113,12 @@ static enum uvea_error check_plan(const struct uvea_population *population, size
 {
     const struct uvea_request_plan *plan = &population->scenario->requests[index];
     uint64_t enrolled = population->scenario->options[UVEA_OPTION_database_records] + index;
-    if (plan->kind == UVEA_PLAN_TEMPLATE && plan->index > population->pool_count) {
+    if (sends_eyes(plan->type) && plan->kind == UVEA_PLAN_TEMPLATE && plan->index > population->pool_count) {
         return uvea_error_set(context, UVEA_ERR_FORMAT,
                               "requests[%u].index: the template files hold %zu entries",
                               plan->entry, population->pool_count);
     }
-    if (needs_target(plan->kind) && (plan->of > enrolled || enrolled == 0)) {
+    if (sends_eyes(plan->type) && has_target(plan) && !plan->mixed && (plan->of > enrolled || enrolled == 0)) {
         return uvea_error_set(context, UVEA_ERR_FORMAT,
                               "requests[%u].of: no more than %llu can be enrolled by then",
                               plan->entry, (unsigned long long)enrolled);
@@ -260,27 +158,6 @@ static void from_oracle(const struct uvea_oracle_pair *in, struct uvea_template_
         memcpy(out->eye[eye].code, in->eye[eye].code, sizeof(in->eye[eye].code));
         memcpy(out->eye[eye].mask, in->eye[eye].mask, sizeof(in->eye[eye].mask));
     }
-}
-
-static enum uvea_error target_of(struct uvea_population *population,
-                                 const struct uvea_request_plan *plan,
-                                 const struct uvea_oracle_model *model,
-                                 struct uvea_template_pair *out, struct uvea_error_context *context)
-{
-    if (model->record_count == 0) {
-        return uvea_error_set(context, UVEA_ERR_FORMAT,
-                              "a request needs an enrolled target and nobody is enrolled");
-    }
-    if (plan->of > model->record_count) {
-        return uvea_error_set(context, UVEA_ERR_FORMAT,
-                              "a request's target is serial %llu and only %u are enrolled",
-                              (unsigned long long)plan->of, model->record_count);
-    }
-    uint64_t index = plan->of != 0
-                         ? plan->of - 1
-                         : uvea_sim_random_below(&population->workload, model->record_count);
-    from_oracle(&model->records[index], out);
-    return UVEA_OK;
 }
 
 // Inverts exactly `bits` of the template's valid code bits, or all of them when there are fewer.
@@ -380,11 +257,89 @@ static void change_target(struct uvea_population *population, const struct uvea_
     }
 }
 
-enum uvea_error uvea_population_query(struct uvea_population *population,
-                                      const struct uvea_request_plan *plan,
-                                      const struct uvea_oracle_model *model,
-                                      struct uvea_template_pair *out,
-                                      struct uvea_error_context *context)
+// ---- what was enrolled before
+
+enum uvea_error uvea_population_remember(struct uvea_population *population,
+                                         const struct uvea_oracle_service *model)
+{
+    if (model->record_count > population->memory_count) {
+        const size_t count = 2 * (size_t)model->record_count;
+        struct uvea_memory *grown = uvea_mem_alloc(count, sizeof(*grown));
+        if (grown == NULL) {
+            return UVEA_ERR_MEMORY;
+        }
+        for (size_t i = 0; i < population->memory_count; i++) {
+            grown[i] = population->memory[i];
+        }
+        for (size_t i = population->memory_count; i < model->record_count; i++) {
+            grown[i].now = model->records[i].pair;
+            grown[i].version = model->records[i].version;
+        }
+        uvea_mem_free(population->memory);
+        population->memory = grown;
+        population->memory_count = model->record_count;
+    }
+    for (uint32_t i = 0; i < model->record_count; i++) {
+        struct uvea_memory *memory = &population->memory[i];
+        if (memory->version != model->records[i].version) {
+            memory->former = memory->now;
+            memory->has_former = true;
+            memory->now = model->records[i].pair;
+            memory->version = model->records[i].version;
+        }
+    }
+    return UVEA_OK;
+}
+
+// ---- demands
+
+// The serial of somebody who lives, drawn; 0 when there is nobody.
+static uint32_t draw_living(struct uvea_population *population,
+                            const struct uvea_oracle_service *model)
+{
+    uint32_t living = 0;
+    for (uint32_t i = 0; i < model->record_count; i++) {
+        living += !model->records[i].deleted;
+    }
+    if (living == 0) {
+        return 0;
+    }
+    uint64_t nth = uvea_sim_random_below(&population->workload, living);
+    for (uint32_t i = 0;; i++) {
+        if (!model->records[i].deleted && nth-- == 0) {
+            return i + 1;
+        }
+    }
+}
+
+static enum uvea_error target_of(struct uvea_population *population,
+                                 const struct uvea_request_plan *plan, uint32_t serial,
+                                 const struct uvea_oracle_service *model,
+                                 struct uvea_template_pair *out, struct uvea_error_context *context)
+{
+    if (serial == 0) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT,
+                              "a request needs an enrolled target and nobody is enrolled");
+    }
+    if (serial > model->record_count) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT,
+                              "a request's target is serial %u and only %u are enrolled",
+                              (unsigned)serial, model->record_count);
+    }
+    const struct uvea_memory *memory = &population->memory[serial - 1];
+    if (plan->kind == UVEA_PLAN_FORMER && !memory->has_former) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT,
+                              "serial %u has been written only once: it has no former pair",
+                              (unsigned)serial);
+    }
+    from_oracle(plan->kind == UVEA_PLAN_FORMER ? &memory->former : &memory->now, out);
+    return UVEA_OK;
+}
+
+static enum uvea_error make_pair(struct uvea_population *population,
+                                 const struct uvea_request_plan *plan, uint32_t target,
+                                 const struct uvea_oracle_service *model,
+                                 struct uvea_template_pair *out, struct uvea_error_context *context)
 {
     if (plan->kind == UVEA_PLAN_NEW) {
         generate_pair(population, out);
@@ -393,7 +348,85 @@ enum uvea_error uvea_population_query(struct uvea_population *population,
     if (plan->kind == UVEA_PLAN_TEMPLATE) {
         return pool_entry(population, plan->index - 1, out, context);
     }
-    UVEA_TRY(target_of(population, plan, model, out, context));
+    UVEA_TRY(target_of(population, plan, target, model, out, context));
     change_target(population, plan, out);
     return UVEA_OK;
+}
+
+static bool names_serial(enum uvea_request_plan_type type)
+{
+    return type == UVEA_PLAN_REAUTH || type == UVEA_PLAN_DELETION ||
+           type == UVEA_PLAN_RESET_UPDATE || type == UVEA_PLAN_RECOVERY_UPDATE;
+}
+
+static enum uvea_error expect_matched(struct uvea_expectation *expect, uint32_t serial)
+{
+    expect->matched.serials = uvea_mem_alloc(1, sizeof(*expect->matched.serials));
+    if (expect->matched.serials == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    expect->has_matched = true;
+    expect->matched.serials[0] = serial;
+    expect->matched.count = serial != 0;
+    return UVEA_OK;
+}
+
+// What service.md 11 says about each request of a mix.
+static enum uvea_error expect_of_mix(struct uvea_population *population, size_t index,
+                                     const struct uvea_oracle_service *model, uint32_t target,
+                                     struct uvea_demand *out)
+{
+    const struct uvea_request_plan *plan = &population->scenario->requests[index];
+    const bool fresh = plan->kind == UVEA_PLAN_NEW || out->type != plan->type;
+    struct uvea_expectation *expect = &population->expects[index];
+    out->expect = expect;
+    switch (out->type) {
+    case UVEA_PLAN_UNIQUENESS:
+        expect->has_match = true;
+        expect->match = !fresh;
+        expect->has_mirror_attack = true;
+        expect->mirror_attack = !fresh && plan->kind == UVEA_PLAN_MIRRORED;
+        expect->has_serial = true;
+        expect->serial = fresh ? model->record_count + 1 : 0;
+        return expect_matched(expect, fresh || expect->mirror_attack ? 0 : target);
+    case UVEA_PLAN_REAUTH:
+        expect->has_success = true;
+        expect->success = !fresh;
+        return fresh ? expect_matched(expect, 0) : UVEA_OK;
+    case UVEA_PLAN_RESET_CHECK:
+    case UVEA_PLAN_RECOVERY_CHECK:
+        return expect_matched(expect, target);
+    default:
+        return UVEA_OK;
+    }
+}
+
+enum uvea_error uvea_population_demand(struct uvea_population *population, size_t index,
+                                       const struct uvea_oracle_service *model, bool certain,
+                                       struct uvea_demand *out, struct uvea_error_context *context)
+{
+    const struct uvea_request_plan *plan = &population->scenario->requests[index];
+    struct uvea_request_plan used = *plan;
+    uint32_t target = (uint32_t)plan->of;
+    UVEA_TRY(uvea_population_remember(population, model));
+    const bool needs = (sends_eyes(plan->type) && has_target(plan)) ||
+                       (names_serial(plan->type) && !plan->has_serial);
+    if (needs && target == 0) {
+        target = draw_living(population, model);
+    }
+    if (needs && target == 0 && plan->mixed) {
+        used.type = UVEA_PLAN_UNIQUENESS;
+        used.kind = UVEA_PLAN_NEW;
+    }
+    out->type = used.type;
+    out->serial_id = 0;
+    if (names_serial(used.type)) {
+        out->serial_id = plan->has_serial ? (uint32_t)plan->serial : target;
+    }
+    out->has_pair = sends_eyes(used.type);
+    if (out->has_pair) {
+        UVEA_TRY(make_pair(population, &used, target, model, &out->pair, context));
+    }
+    out->expect = &plan->expect;
+    return plan->mixed && certain ? expect_of_mix(population, index, model, target, out) : UVEA_OK;
 }

@@ -6,12 +6,15 @@
 #include "core/base/error.h"
 #include "core/iris/share.h"
 #include "core/iris/template.h"
-#include "oracle/decide.h"
+#include "oracle/service.h"
 #include "sim/runtime/random.h"
 #include "sim/scenario/scenario.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct uvea_memory;
 
 struct uvea_population {
     const struct uvea_scenario *scenario;
@@ -19,6 +22,9 @@ struct uvea_population {
     struct uvea_sim_random workload;  // stream "workload": targets and flipped positions
     struct uvea_template_pair *pool;  // pairs of the template files, owned
     size_t pool_count;
+    struct uvea_memory *memory; // of each serial, owned
+    size_t memory_count;
+    struct uvea_expectation *expects; // of mixed requests, owned
 };
 
 // Reads the scenario's template files. NOT_FOUND when one does not exist, FORMAT with file and
@@ -40,13 +46,23 @@ UVEA_MUST_USE enum uvea_error uvea_population_record(struct uvea_population *pop
                                                      size_t index, struct uvea_template_pair *out,
                                                      struct uvea_error_context *context);
 
-// The query of a planned request, given what the oracle has enrolled. FORMAT when the plan names a
-// serial or an index that does not exist, or needs a target and nobody is enrolled.
-UVEA_MUST_USE enum uvea_error uvea_population_query(struct uvea_population *population,
-                                                    const struct uvea_request_plan *plan,
-                                                    const struct uvea_oracle_model *model,
-                                                    struct uvea_template_pair *out,
-                                                    struct uvea_error_context *context);
+// A request that is about to be made.
+struct uvea_demand {
+    enum uvea_request_plan_type type; // the plan's, or UNIQUENESS where a mix had no target left
+    bool has_pair;
+    struct uvea_template_pair pair; // whose eyes it sends
+    uint32_t serial_id;             // named by the request; 0 for none
+    const struct uvea_expectation *expect; // the plan's, or what its mix says; NULL for none
+};
+
+// Makes request `index` of the scenario, given what is enrolled. certain: nothing else is under way,
+// so that a mix can say what the answer has to be. FORMAT when the plan names a serial or an index
+// that does not exist, or needs a target and nobody is enrolled.
+UVEA_MUST_USE enum uvea_error uvea_population_demand(struct uvea_population *population,
+                                                     size_t index,
+                                                     const struct uvea_oracle_service *model,
+                                                     bool certain, struct uvea_demand *out,
+                                                     struct uvea_error_context *context);
 
 // Shares both eyes out to the three parties, with coefficients drawn from random. scratch is room
 // for one eye's shares.
