@@ -16,6 +16,8 @@
     NUMBER(root, seed, 1, 0, UINT64_MAX, "where all randomness of the run comes from")             \
     NUMBER(root, people, 0, 0, UINT64_MAX,                                                         \
            "seed of the generated templates alone, for runs that differ in nothing else; 0: seed") \
+    CHOICE(root, class, "recoverable", "recoverable hostile",                                      \
+           "whether everything must be answered in the end, or only nothing answered wrongly")     \
     CHOICE(root, prf, "aes128", "aes128 chacha8", "generator of the pairwise random streams")      \
     CHOICE(root, predicate, "dense", "dense two-term",                                             \
            "anonymous predicate: 66 AND gates, or two terms and 15 AND gates")                     \

@@ -65,7 +65,7 @@ static enum uvea_error resolve_by(const struct uvea_source *source, const char *
 static const char *const fields_of_kind[] = {
     [UVEA_PLAN_NEW] = "",           [UVEA_PLAN_DUPLICATE] = "o", [UVEA_PLAN_MIRRORED] = "o",
     [UVEA_PLAN_ROTATED] = "oB",     [UVEA_PLAN_FLIPPED] = "oTe", [UVEA_PLAN_THRESHOLD] = "oH",
-    [UVEA_PLAN_ZERO_OVERLAP] = "o", [UVEA_PLAN_TEMPLATE] = "I", [UVEA_PLAN_FORMER] = "o",
+    [UVEA_PLAN_ZERO_OVERLAP] = "o", [UVEA_PLAN_TEMPLATE] = "I",  [UVEA_PLAN_FORMER] = "o",
 };
 static const char *const fields_of_type[] = {
     [UVEA_PLAN_UNIQUENESS] = "Kmrqx",

@@ -202,3 +202,73 @@ void uvea_scenario_deinit(struct uvea_scenario *scenario)
     uvea_mem_free(scenario->faults);
     *scenario = (struct uvea_scenario){.request_count = 0};
 }
+
+static enum uvea_error copy_serials(const struct uvea_serial_list *in, struct uvea_serial_list *out)
+{
+    *out = (struct uvea_serial_list){.count = 0};
+    if (in->serials == NULL) {
+        return UVEA_OK;
+    }
+    out->serials = uvea_mem_alloc(in->count, sizeof(*out->serials));
+    if (out->serials == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < in->count; i++) {
+        out->serials[i] = in->serials[i];
+    }
+    out->count = in->count;
+    return UVEA_OK;
+}
+
+// out owns what was made also after a failure.
+static enum uvea_error copy_plan(const struct uvea_request_plan *in, struct uvea_request_plan *out)
+{
+    *out = *in;
+    out->or_rule = (struct uvea_serial_list){.count = 0};
+    out->expect.matched = out->or_rule;
+    out->expect.anonymous = out->or_rule;
+    out->expect.error = NULL;
+    UVEA_TRY(copy_serials(&in->or_rule, &out->or_rule));
+    UVEA_TRY(copy_serials(&in->expect.matched, &out->expect.matched));
+    UVEA_TRY(copy_serials(&in->expect.anonymous, &out->expect.anonymous));
+    return in->expect.error == NULL ? UVEA_OK
+                                    : uvea_resolve_text(in->expect.error, &out->expect.error);
+}
+
+static enum uvea_error copy_lists(const struct uvea_scenario *in, struct uvea_scenario *out)
+{
+    if (in->template_directory != NULL) {
+        UVEA_TRY(uvea_resolve_text(in->template_directory, &out->template_directory));
+    }
+    out->template_files = uvea_mem_alloc(in->template_file_count, sizeof(*out->template_files));
+    out->requests = uvea_mem_alloc(in->request_count, sizeof(*out->requests));
+    out->faults = uvea_mem_alloc(in->fault_count, sizeof(*out->faults));
+    if (out->template_files == NULL || out->requests == NULL || out->faults == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    for (; out->template_file_count < in->template_file_count; out->template_file_count++) {
+        const size_t at = out->template_file_count;
+        UVEA_TRY(uvea_resolve_text(in->template_files[at], &out->template_files[at]));
+    }
+    while (out->request_count < in->request_count) {
+        const size_t at = out->request_count++;
+        UVEA_TRY(copy_plan(&in->requests[at], &out->requests[at]));
+    }
+    for (; out->fault_count < in->fault_count; out->fault_count++) {
+        out->faults[out->fault_count] = in->faults[out->fault_count];
+    }
+    return UVEA_OK;
+}
+
+enum uvea_error uvea_scenario_copy(const struct uvea_scenario *in, struct uvea_scenario *out)
+{
+    *out = (struct uvea_scenario){.request_count = 0};
+    for (unsigned i = 0; i < UVEA_OPTION_COUNT; i++) {
+        out->options[i] = in->options[i];
+    }
+    const enum uvea_error error = copy_lists(in, out);
+    if (error != UVEA_OK) {
+        uvea_scenario_deinit(out);
+    }
+    return error;
+}

@@ -117,9 +117,9 @@ struct uvea_request_plan {
     enum uvea_plan_party party;     // RESTART: whom
     bool enrols;                    // MIX: one of the first requests, which enrol
     bool mixed; // drawn for a MIX: where nobody is left to be a target, a new person enrols instead
-    int by;                         // ROTATED: columns to the right, -200..200
-    uint64_t bits;                  // FLIPPED: 0..12800
-    uint64_t index;                 // TEMPLATE: 1-based
+    int by;     // ROTATED: columns to the right, -200..200
+    uint64_t bits;  // FLIPPED: 0..12800
+    uint64_t index; // TEMPLATE: 1-based
     enum uvea_plan_eyes eyes;
     enum uvea_plan_threshold threshold;
     enum uvea_plan_place place;
@@ -223,6 +223,10 @@ UVEA_MUST_USE enum uvea_error uvea_scenario_parse(const char *name, const uint8_
                                                   struct uvea_error_context *context);
 
 void uvea_scenario_deinit(struct uvea_scenario *scenario);
+
+// A copy with memory of its own.
+UVEA_MUST_USE enum uvea_error uvea_scenario_copy(const struct uvea_scenario *in,
+                                                 struct uvea_scenario *out);
 
 // Appends the scenario as YAML that reads back as the same: options that differ from their
 // defaults, template files, requests, faults.

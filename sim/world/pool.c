@@ -101,7 +101,7 @@ static enum uvea_error make_pool(struct uvea_population *population,
 }
 
 enum uvea_error uvea_population_read_pool(struct uvea_population *population,
-                                 struct uvea_error_context *context)
+                                          struct uvea_error_context *context)
 {
     const struct uvea_scenario *scenario = population->scenario;
     struct template_list list = {.count = 0};
@@ -122,4 +122,3 @@ cleanup:
     uvea_mem_free(list.templates);
     return error;
 }
-

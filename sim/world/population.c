@@ -33,7 +33,8 @@ enum uvea_error uvea_population_init(struct uvea_population *population,
 
 void uvea_population_deinit(struct uvea_population *population)
 {
-    for (size_t i = 0; population->expects != NULL && i < population->scenario->request_count; i++) {
+    for (size_t i = 0; population->expects != NULL && i < population->scenario->request_count;
+         i++) {
         uvea_mem_free(population->expects[i].matched.serials);
     }
     uvea_mem_free(population->expects);
@@ -113,12 +114,14 @@ static enum uvea_error check_plan(const struct uvea_population *population, size
 {
     const struct uvea_request_plan *plan = &population->scenario->requests[index];
     uint64_t enrolled = population->scenario->options[UVEA_OPTION_database_records] + index;
-    if (sends_eyes(plan->type) && plan->kind == UVEA_PLAN_TEMPLATE && plan->index > population->pool_count) {
+    if (sends_eyes(plan->type) && plan->kind == UVEA_PLAN_TEMPLATE &&
+        plan->index > population->pool_count) {
         return uvea_error_set(context, UVEA_ERR_FORMAT,
                               "requests[%u].index: the template files hold %zu entries",
                               plan->entry, population->pool_count);
     }
-    if (sends_eyes(plan->type) && has_target(plan) && !plan->mixed && (plan->of > enrolled || enrolled == 0)) {
+    if (sends_eyes(plan->type) && has_target(plan) && !plan->mixed &&
+        (plan->of > enrolled || enrolled == 0)) {
         return uvea_error_set(context, UVEA_ERR_FORMAT,
                               "requests[%u].of: no more than %llu can be enrolled by then",
                               plan->entry, (unsigned long long)enrolled);
@@ -263,13 +266,12 @@ enum uvea_error uvea_population_remember(struct uvea_population *population,
                                          const struct uvea_oracle_service *model)
 {
     if (model->record_count > population->memory_count) {
-        const size_t count = 2 * (size_t)model->record_count;
-        struct uvea_memory *grown = uvea_mem_alloc(count, sizeof(*grown));
+        struct uvea_memory *grown = uvea_mem_alloc(model->record_count, sizeof(*grown));
         if (grown == NULL) {
             return UVEA_ERR_MEMORY;
         }
-        for (size_t i = 0; i < population->memory_count; i++) {
-            grown[i] = population->memory[i];
+        if (population->memory_count > 0) {
+            memcpy(grown, population->memory, population->memory_count * sizeof(*grown));
         }
         for (size_t i = population->memory_count; i < model->record_count; i++) {
             grown[i].now = model->records[i].pair;

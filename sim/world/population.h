@@ -50,14 +50,14 @@ UVEA_MUST_USE enum uvea_error uvea_population_record(struct uvea_population *pop
 struct uvea_demand {
     enum uvea_request_plan_type type; // the plan's, or UNIQUENESS where a mix had no target left
     bool has_pair;
-    struct uvea_template_pair pair; // whose eyes it sends
-    uint32_t serial_id;             // named by the request; 0 for none
+    struct uvea_template_pair pair;        // whose eyes it sends
+    uint32_t serial_id;                    // named by the request; 0 for none
     const struct uvea_expectation *expect; // the plan's, or what its mix says; NULL for none
 };
 
-// Makes request `index` of the scenario, given what is enrolled. certain: nothing else is under way,
-// so that a mix can say what the answer has to be. FORMAT when the plan names a serial or an index
-// that does not exist, or needs a target and nobody is enrolled.
+// Makes request `index` of the scenario, given what is enrolled. certain: nothing else is under
+// way, so that a mix can say what the answer has to be. FORMAT when the plan names a serial or an
+// index that does not exist, or needs a target and nobody is enrolled.
 UVEA_MUST_USE enum uvea_error uvea_population_demand(struct uvea_population *population,
                                                      size_t index,
                                                      const struct uvea_oracle_service *model,

@@ -17,8 +17,7 @@ UVEA_MUST_USE enum uvea_error uvea_population_read_pool(struct uvea_population *
                                                         struct uvea_error_context *context);
 
 // Notes what is new in the model.
-UVEA_MUST_USE enum uvea_error
-uvea_population_remember(struct uvea_population *population,
-                         const struct uvea_oracle_service *model);
+UVEA_MUST_USE enum uvea_error uvea_population_remember(struct uvea_population *population,
+                                                       const struct uvea_oracle_service *model);
 
 #endif
