@@ -4,8 +4,12 @@
 #include "core/kernel/ring_kernel.h"
 #include "core/kernel/spectral_kernel.h"
 
+#include "sim/runtime/random.h"
+
+#include <stdio.h>
 #include <string.h>
 
+const char *const uvea_setup_http_addresses[UVEA_PARTY_COUNT] = {"p0:8000", "p1:8000", "p2:8000"};
 static const char *const mesh_addresses[UVEA_PARTY_COUNT] = {"p0:7000", "p1:7000", "p2:7000"};
 
 static uint64_t option(const struct uvea_scenario *scenario, enum uvea_option which)
@@ -14,24 +18,6 @@ static uint64_t option(const struct uvea_scenario *scenario, enum uvea_option wh
 }
 
 // ---- the simulator
-
-static struct uvea_sim_fault fault_of(const struct uvea_fault_plan *plan)
-{
-    static const enum uvea_sim_fault_kind kinds[] = {
-        [UVEA_FAULT_RESET] = UVEA_SIM_FAULT_RESET,
-        [UVEA_FAULT_STALL] = UVEA_SIM_FAULT_STALL,
-        [UVEA_FAULT_PARTITION] = UVEA_SIM_FAULT_PARTITION,
-    };
-    return (struct uvea_sim_fault){
-        .kind = kinds[plan->kind],
-        .from = plan->from,
-        .to = plan->to,
-        .connection = UVEA_SIM_ANY_CONNECTION,
-        .at_byte = plan->kind == UVEA_FAULT_RESET ? plan->at_byte : UVEA_SIM_NO_BYTE,
-        .at_ns = plan->at_ms * UVEA_MS,
-        .for_ns = plan->for_ms * UVEA_MS,
-    };
-}
 
 static struct uvea_sim_link_config link_of(const struct uvea_scenario *scenario)
 {
@@ -44,29 +30,20 @@ static struct uvea_sim_link_config link_of(const struct uvea_scenario *scenario)
     };
 }
 
-enum uvea_error uvea_setup_sim(const struct uvea_scenario *scenario, struct uvea_sim_config *config,
-                               struct uvea_error_context *context)
+void uvea_setup_sim(const struct uvea_scenario *scenario, struct uvea_sim_config *config)
 {
-    if (scenario->fault_count > UVEA_SIM_FAULTS_MAX) {
-        return uvea_error_set(context, UVEA_ERR_LIMIT, "faults: more than %d", UVEA_SIM_FAULTS_MAX);
-    }
     uvea_sim_config_init(config);
     config->seed = option(scenario, UVEA_OPTION_root_seed);
     config->network.link = link_of(scenario);
     config->step_budget = option(scenario, UVEA_OPTION_limits_steps);
     config->time_budget_ns = option(scenario, UVEA_OPTION_limits_sim_s) * UVEA_SECOND;
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        uint64_t offset_ms =
+        const uint64_t offset_ms =
             option(scenario, (enum uvea_option)(UVEA_OPTION_clocks_p0_offset_ms + party));
         config->nodes[party].clock_offset_ns = (int64_t)(offset_ms * UVEA_MS);
+        config->nodes[party].clock_drift_ppm = (int32_t)option(
+            scenario, (enum uvea_option)(UVEA_OPTION_clocks_p0_drift_ppm + party));
     }
-    for (size_t i = 0; i < scenario->fault_count; i++) {
-        if (scenario->faults[i].kind > UVEA_FAULT_PARTITION) {
-            return uvea_error_set(context, UVEA_ERR_LIMIT, "faults[%zu]: not carried out yet", i);
-        }
-        config->network.faults[config->network.fault_count++] = fault_of(&scenario->faults[i]);
-    }
-    return UVEA_OK;
 }
 
 // ---- a party
@@ -133,32 +110,74 @@ static enum uvea_error choose_kernels(const struct uvea_scenario *scenario, unsi
     return UVEA_OK;
 }
 
-enum uvea_error uvea_setup_party(const struct uvea_scenario *scenario, unsigned index,
-                                 struct uvea_party_config *config,
-                                 struct uvea_error_context *context)
+enum uvea_error uvea_setup_keys(const struct uvea_scenario *scenario, unsigned index,
+                                struct uvea_share_keys *keys)
+{
+    struct uvea_sim_random random;
+    uint8_t seed[UVEA_SHARE_KEY_BYTES];
+    char name[16];
+    (void)snprintf(name, sizeof(name), "keys/p%u", index);
+    uvea_sim_random_init(&random, option(scenario, UVEA_OPTION_root_seed), name);
+    uvea_sim_random_fill(&random, seed, sizeof(seed));
+    *keys = (struct uvea_share_keys){.has_previous = false};
+    return uvea_share_key_pair_from_seed(seed, &keys->current);
+}
+
+enum uvea_error uvea_setup_node(const struct uvea_scenario *scenario, unsigned index,
+                                struct uvea_node_config *config, struct uvea_error_context *context)
 {
     struct uvea_search_config search = search_of(scenario);
     UVEA_TRY(choose_kernels(scenario, index, &search, context));
-    *config = (struct uvea_party_config){
-        .party = uvea_party_at(index),
-        .mesh = mesh_of(scenario, index),
-        .prf = option(scenario, UVEA_OPTION_root_prf) == 0 ? UVEA_PRF_AES128 : UVEA_PRF_CHACHA8,
-        .search = search,
-        .policy = policy_of(scenario),
+    *config = uvea_node_config_default(uvea_party_at(index));
+    config->environment = "simulation";
+    config->image_name = "uvea";
+    config->mesh = mesh_of(scenario, index);
+    config->prf =
+        option(scenario, UVEA_OPTION_root_prf) == 0 ? UVEA_PRF_AES128 : UVEA_PRF_CHACHA8;
+    config->search = search;
+    config->policy = policy_of(scenario);
+    config->gates = (struct uvea_gates){
+        .enable_reauth = option(scenario, UVEA_OPTION_service_enable_reauth) != 0,
+        .enable_reset = option(scenario, UVEA_OPTION_service_enable_reset) != 0,
+        .enable_recovery = option(scenario, UVEA_OPTION_service_enable_recovery) != 0,
+        .enable_deletion = option(scenario, UVEA_OPTION_service_enable_deletion) != 0,
     };
-    return UVEA_OK;
+    config->batch_requests_max =
+        (uint32_t)option(scenario, UVEA_OPTION_service_batch_requests_max);
+    config->records_max = (uint32_t)option(scenario, UVEA_OPTION_service_record_limit);
+    config->modifications_lookback =
+        (uint32_t)option(scenario, UVEA_OPTION_service_modifications_lookback);
+    config->cold_cache_records = option(scenario, UVEA_OPTION_service_cold_cache);
+    config->http_address = uvea_setup_http_addresses[index];
+    memcpy(config->peer_http_addresses, uvea_setup_http_addresses,
+           sizeof(config->peer_http_addresses));
+    return uvea_setup_keys(scenario, index, &config->keys);
 }
 
-// ---- the oracle
+// ---- the ledger
 
-struct uvea_oracle_config uvea_setup_oracle(const struct uvea_scenario *scenario)
+struct uvea_ledger_config uvea_setup_ledger(const struct uvea_scenario *scenario)
 {
-    return (struct uvea_oracle_config){
-        .full_scan_eye = (enum uvea_oracle_eye)option(scenario, UVEA_OPTION_service_full_scan_eye),
-        .return_partial_results = option(scenario, UVEA_OPTION_service_partial_results) != 0,
-        .luc_enabled = true,
-        .luc_lookback_records = (uint32_t)option(scenario, UVEA_OPTION_service_lookback),
-        .luc_serial_ids_from_request = option(scenario, UVEA_OPTION_service_or_rule) != 0,
-        .supermatch_limit = (uint32_t)option(scenario, UVEA_OPTION_service_supermatch_limit),
+    return (struct uvea_ledger_config){
+        .oracle =
+            {
+                .full_scan_eye =
+                    (enum uvea_oracle_eye)option(scenario, UVEA_OPTION_service_full_scan_eye),
+                .return_partial_results =
+                    option(scenario, UVEA_OPTION_service_partial_results) != 0,
+                .luc_enabled = true,
+                .luc_lookback_records = (uint32_t)option(scenario, UVEA_OPTION_service_lookback),
+                .luc_serial_ids_from_request = option(scenario, UVEA_OPTION_service_or_rule) != 0,
+                .supermatch_limit =
+                    (uint32_t)option(scenario, UVEA_OPTION_service_supermatch_limit),
+            },
+        .gates =
+            {
+                .reauth = option(scenario, UVEA_OPTION_service_enable_reauth) != 0,
+                .reset = option(scenario, UVEA_OPTION_service_enable_reset) != 0,
+                .recovery = option(scenario, UVEA_OPTION_service_enable_recovery) != 0,
+                .deletion = option(scenario, UVEA_OPTION_service_enable_deletion) != 0,
+            },
+        .batch_requests_max = (uint32_t)option(scenario, UVEA_OPTION_service_batch_requests_max),
     };
 }

@@ -1,0 +1,81 @@
+#include "sim/world/client_http.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PAGE_RESULTS = 64 };
+
+static json_t *load(const struct uvea_http_response *response)
+{
+    return json_loadb((const char *)response->body.data, response->body.len, JSON_REJECT_DUPLICATES,
+                      NULL);
+}
+
+// A sequence number as text: digits only, zeros in front. 0 when it is not one.
+static uint64_t parse_sequence(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    uint64_t number = 0;
+    if (text == NULL || text[strspn(text, "0123456789")] != '\0') {
+        return 0;
+    }
+    for (; *text != '\0'; text++) {
+        if (__builtin_mul_overflow(number, 10u, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(*text - '0'), &number)) {
+            return 0;
+        }
+    }
+    return number;
+}
+
+uint64_t uvea_client_sequence_of(const struct uvea_http_response *response, const char *key)
+{
+    json_t *answer = load(response);
+    const char *echo = json_string_value(json_object_get(answer, "message_id"));
+    const uint64_t sequence = echo != NULL && strcmp(echo, key) == 0
+                                  ? parse_sequence(json_object_get(answer, "sequence_number"))
+                                  : 0;
+    json_decref(answer);
+    return sequence;
+}
+
+static void take_result(struct uvea_client *client, unsigned party, const json_t *result)
+{
+    const json_int_t number = json_integer_value(json_object_get(result, "number"));
+    const uint64_t sequence = parse_sequence(json_object_get(result, "sequence_number"));
+    const char *type = json_string_value(json_object_get(result, "message_type"));
+    const json_t *body = json_object_get(result, "body");
+    if (number <= 0 || sequence == 0 || type == NULL || !json_is_string(body)) {
+        return;
+    }
+    uvea_ledger_result(client->ledger, uvea_party_at(party), (uint64_t)number, sequence, type,
+                       json_string_value(body), json_string_length(body));
+    if ((uint64_t)number == client->read[party] + 1) {
+        client->read[party]++;
+    }
+}
+
+void uvea_client_read_results(struct uvea_client *client, unsigned party)
+{
+    char target[96];
+    (void)snprintf(target, sizeof(target), "/v1/results?after=%" PRIu64 "&max=%d",
+                   client->read[party], PAGE_RESULTS);
+    const struct uvea_http_request request = {.method = "GET", .target = target};
+    struct uvea_http_response response = {.status = 0};
+    const uint64_t deadline_ns = uvea_rt_deadline_ns(client->rt, 10 * UVEA_SECOND);
+    if (uvea_rt_http_call(client->rt, client->addresses[party], &request, &response, deadline_ns) !=
+        UVEA_OK) {
+        return;
+    }
+    if (response.status == 200) {
+        json_t *answer = load(&response);
+        const json_t *results = json_object_get(answer, "results");
+        for (size_t i = 0; i < json_array_size(results); i++) {
+            take_result(client, party, json_array_get(results, i));
+        }
+        json_decref(answer);
+    }
+    uvea_http_response_deinit(&response);
+}

@@ -1,0 +1,195 @@
+#include "sim/world/conclude.h"
+
+#include "sim/runtime/http.h"
+#include "sim/runtime/process.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- verdicts: the first that is decided stands
+
+UVEA_PRINTF(3, 4)
+static void decide(struct uvea_world_result *result, enum uvea_verdict verdict, const char *format,
+                   ...)
+{
+    if (result->verdict == UVEA_VERDICT_PASS) {
+        va_list args;
+        va_start(args, format);
+        result->verdict = verdict;
+        (void)vsnprintf(result->reason, sizeof(result->reason), format, args);
+        va_end(args);
+    }
+}
+
+// A party that found its own state, or a peer's, impossible. Damage beyond repair makes that right.
+static bool ends_as_wrong(const struct uvea_machine *machine)
+{
+    switch (machine->error) {
+    case UVEA_ERR_STATE:
+    case UVEA_ERR_DRIFT:
+    case UVEA_ERR_PEER:
+    case UVEA_ERR_USAGE:
+    case UVEA_ERR_CRYPTO:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void judge_ledger(const struct uvea_world *world, struct uvea_world_result *result)
+{
+    const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(world->ledger);
+    const uint64_t *violations = verdict.violations;
+    if (violations[UVEA_LEDGER_SAFETY] + violations[UVEA_LEDGER_EXPECTATION] > 0) {
+        decide(result, UVEA_VERDICT_WRONG, "%.400s", verdict.reason);
+    }
+}
+
+static void judge_parties(const struct uvea_world *world, struct uvea_world_result *result)
+{
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        const struct uvea_machine *machine = &world->machines[party];
+        if (ends_as_wrong(machine) && !result->hostile) {
+            decide(result, UVEA_VERDICT_WRONG, "party %u stopped: %s: %.400s", party,
+                   uvea_error_text(machine->error), machine->reason.text);
+        }
+    }
+}
+
+static void judge_progress(const struct uvea_world *world, const struct uvea_sim_outcome *outcome,
+                           struct uvea_world_result *result)
+{
+    if (outcome->end == UVEA_SIM_STEP_LIMIT || outcome->end == UVEA_SIM_TIME_LIMIT) {
+        decide(result, UVEA_VERDICT_RESOURCE_LIMIT, "%s after %llu steps and %llu simulated ms",
+               uvea_sim_end_text(outcome->end), (unsigned long long)outcome->steps,
+               (unsigned long long)(outcome->time_ns / UVEA_MS));
+    }
+    if (outcome->end != UVEA_SIM_FINISHED) {
+        decide(result, UVEA_VERDICT_NO_PROGRESS, "%s: %.400s", uvea_sim_end_text(outcome->end),
+               outcome->blocked);
+    }
+    if (world->client.finished || result->hostile) {
+        return;
+    }
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        const struct uvea_machine *machine = &world->machines[party];
+        if (machine->error != UVEA_OK) {
+            decide(result, UVEA_VERDICT_NO_PROGRESS, "%.200s; party %u stopped: %s: %.200s",
+                   world->client.reason.text, party, uvea_error_text(machine->error),
+                   machine->reason.text);
+        }
+    }
+    decide(result, UVEA_VERDICT_NO_PROGRESS, "%.400s", world->client.reason.text);
+}
+
+static void judge_leaks(const struct uvea_sim_outcome *outcome, struct uvea_world_result *result)
+{
+    if (outcome->unjoined_tasks + outcome->open_streams + outcome->open_channels +
+            outcome->open_listeners >
+        0) {
+        decide(result, UVEA_VERDICT_WRONG,
+               "left behind: %u tasks unjoined, %u streams, %u channels, %u listeners open",
+               outcome->unjoined_tasks, outcome->open_streams, outcome->open_channels,
+               outcome->open_listeners);
+    }
+}
+
+// The three stores at the end. What cannot be opened any more is right after damage only.
+static enum uvea_error finish_ledger(struct uvea_world *world, struct uvea_world_result *result,
+                                     struct uvea_error_context *context)
+{
+    struct uvea_store *stores[UVEA_PARTY_COUNT] = {NULL};
+    struct uvea_error_context said = {.text = ""};
+    enum uvea_error error = uvea_world_open_stores(world, stores, &said);
+    if (error == UVEA_ERR_MEMORY) {
+        goto cleanup;
+    }
+    if (error != UVEA_OK) {
+        error = UVEA_OK;
+        decide(result, UVEA_VERDICT_WRONG, "a store cannot be opened at the end: %.400s", said.text);
+        goto cleanup;
+    }
+    UVEA_TRY_CLEANUP(uvea_ledger_finish(world->ledger, stores, context));
+    const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(world->ledger);
+    if (verdict.violations[UVEA_LEDGER_LIVENESS] > 0) {
+        decide(result, UVEA_VERDICT_NO_PROGRESS, "%.400s", verdict.reason);
+    }
+cleanup:
+    uvea_world_close_stores(stores);
+    return error;
+}
+
+// ---- numbers
+
+static void collect_numbers(const struct uvea_world *world, struct uvea_world_result *result)
+{
+    const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(world->ledger);
+    for (size_t i = 0; i < world->scenario.request_count; i++) {
+        result->requests += world->scenario.requests[i].type != UVEA_PLAN_RESTART;
+    }
+    result->responses = verdict.results;
+    result->disagreements = verdict.disagreements;
+    result->mismatches = verdict.mismatches;
+    result->records = verdict.records;
+    result->batches = verdict.batches;
+    result->errors = verdict.errors;
+    result->comparisons = world->machines[0].comparisons;
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        result->restarts += world->machines[party].starts - 1;
+        for (unsigned peer = 0; peer < UVEA_PARTY_COUNT; peer++) {
+            if (peer != party) {
+                result->bytes_sent[party] +=
+                    uvea_sim_link_traffic(world->sim, party, peer).bytes_written;
+            }
+        }
+    }
+}
+
+static void collect_coverage(const struct uvea_world *world, struct uvea_world_result *result)
+{
+    memcpy(result->faults, world->injector.counts, sizeof(result->faults));
+    for (size_t i = 0; i < world->scenario.request_count; i++) {
+        const struct uvea_request_plan *plan = &world->scenario.requests[i];
+        result->faults[UVEA_FAMILY_MALFORMED][UVEA_PHASE_NONE] +=
+            plan->type == UVEA_PLAN_MALFORMED || plan->bad_share != UVEA_PLAN_PARTY_NONE;
+    }
+    for (unsigned point = 0; point < UVEA_POINT_COUNT; point++) {
+        result->points[point] = uvea_sim_point_count(world->sim, (enum uvea_point)point);
+    }
+    memcpy(result->marks, world->marks, sizeof(result->marks));
+    result->marks[UVEA_MARK_RETRIED_POST] = world->client.retried_posts;
+    result->marks[UVEA_MARK_LAG_409] = uvea_sim_http_status_count(world->sim, 409);
+}
+
+enum uvea_error uvea_world_conclude(struct uvea_world *world,
+                                    const struct uvea_sim_outcome *outcome,
+                                    struct uvea_world_result *result,
+                                    struct uvea_error_context *context)
+{
+    *result = (struct uvea_world_result){
+        .hostile = world->scenario.options[UVEA_OPTION_root_class] != 0,
+        .sim_ns = outcome->time_ns,
+        .steps = outcome->steps,
+        .events = outcome->events,
+    };
+    memcpy(result->hash, outcome->hash, sizeof(result->hash));
+    judge_ledger(world, result);
+    judge_parties(world, result);
+    judge_progress(world, outcome, result);
+    if (result->verdict == UVEA_VERDICT_PASS && !result->hostile) {
+        judge_leaks(outcome, result);
+        UVEA_TRY(finish_ledger(world, result, context));
+        judge_ledger(world, result);
+    }
+    UVEA_TRY(uvea_ledger_failure(world->ledger, context));
+    collect_numbers(world, result);
+    collect_coverage(world, result);
+    UVEA_TRY(uvea_ledger_hash(world->ledger, result->answers_hash));
+    uvea_sim_trace_difference(uvea_sim_trace(world->sim), &result->difference);
+    if (result->verdict != UVEA_VERDICT_PASS && world->options->failure_report != NULL) {
+        uvea_sim_trace_lanes(uvea_sim_trace(world->sim), UVEA_PARTY_COUNT, UVEA_SIM_TRACE_LAST,
+                             world->options->failure_report);
+    }
+    return UVEA_OK;
+}
