@@ -313,6 +313,11 @@ uint64_t uvea_sim_process_allocations(const struct uvea_sim *sim, unsigned node)
     return life_of(sim, node)->allocations;
 }
 
+void uvea_sim_onlooker(struct uvea_sim *sim, bool at_work)
+{
+    sim->silent = at_work;
+}
+
 // ---- all of them
 
 enum uvea_error uvea_sim_processes_open(struct uvea_sim *sim)

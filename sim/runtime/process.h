@@ -81,6 +81,10 @@ void uvea_sim_process_fail_allocation(struct uvea_sim *sim, unsigned node, uint6
                                       bool onward);
 uint64_t uvea_sim_process_allocations(const struct uvea_sim *sim, unsigned node);
 
+// While an onlooker works in a task of the node (a judge that is called back), its allocations are
+// nobody's. Not nested.
+void uvea_sim_onlooker(struct uvea_sim *sim, bool at_work);
+
 // How often each point was passed in the whole run, over all nodes.
 uint64_t uvea_sim_point_count(const struct uvea_sim *sim, enum uvea_point point);
 

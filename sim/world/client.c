@@ -182,8 +182,8 @@ static enum uvea_error insist(struct uvea_client *client, unsigned party,
     uint64_t pause_ns = POLL_NS_MIN;
     for (*tries = 1;; ++*tries) {
         const uint64_t deadline_ns = uvea_rt_deadline_ns(client->rt, 10 * UVEA_SECOND);
-        const enum uvea_error error = uvea_rt_http_call(client->rt, client->addresses[party],
-                                                        request, response, deadline_ns);
+        const enum uvea_error error =
+            uvea_rt_http_call(client->rt, client->addresses[party], request, response, deadline_ns);
         if (error == UVEA_OK && response->status == 200) {
             return UVEA_OK;
         }

@@ -33,7 +33,7 @@ struct uvea_client {
     uvea_world_progress_fn *progress;
     void *progress_arg;
     // found
-    size_t sent;                    // requests accepted, restarts not counted
+    size_t sent;                     // requests accepted, restarts not counted
     uint64_t read[UVEA_PARTY_COUNT]; // results
     uint64_t retried_posts;
     bool finished; // every request was answered by all three parties

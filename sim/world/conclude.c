@@ -107,7 +107,8 @@ static enum uvea_error finish_ledger(struct uvea_world *world, struct uvea_world
     }
     if (error != UVEA_OK) {
         error = UVEA_OK;
-        decide(result, UVEA_VERDICT_WRONG, "a store cannot be opened at the end: %.400s", said.text);
+        decide(result, UVEA_VERDICT_WRONG, "a store cannot be opened at the end: %.400s",
+               said.text);
         goto cleanup;
     }
     UVEA_TRY_CLEANUP(uvea_ledger_finish(world->ledger, stores, context));

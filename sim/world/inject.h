@@ -1,5 +1,5 @@
-// Carries out a scenario's list of faults in a world, each at its time, and counts those that struck
-// by family and by where their victim stood.
+// Carries out a scenario's list of faults in a world, each at its time, and counts those that
+// struck by family and by where their victim stood.
 #ifndef UVEA_SIM_WORLD_INJECT_H
 #define UVEA_SIM_WORLD_INJECT_H
 

@@ -20,7 +20,9 @@ static void serve(void *arg)
     enum uvea_error error;
 
     machine->started_ns = uvea_sim_now_ns(machine->sim);
+    uvea_sim_onlooker(machine->sim, true);
     uvea_ledger_started(machine->ledger, uvea_party_at(machine->index));
+    uvea_sim_onlooker(machine->sim, false);
     if (machine->armed) {
         machine->armed = false;
         uvea_sim_process_crash_at_point(machine->sim, machine->index, machine->point, machine->nth);

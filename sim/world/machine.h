@@ -1,6 +1,6 @@
-// A party's machine: its disk, its process and what supervises it. The process is uvea_node_run over
-// a store on the simulated disk; when it ends for whatever reason it is started again, a little
-// later each time it does not last.
+// A party's machine: its disk, its process and what supervises it. The process is uvea_node_run
+// over a store on the simulated disk; when it ends for whatever reason it is started again, a
+// little later each time it does not last.
 #ifndef UVEA_SIM_WORLD_MACHINE_H
 #define UVEA_SIM_WORLD_MACHINE_H
 

@@ -27,11 +27,11 @@ enum uvea_error uvea_malformed_encode(const char *message_id, enum uvea_plan_mal
                                       struct uvea_buf *json)
 {
     const struct sample *sample = &samples[how];
-    json_t *envelope = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "Type", "Notification", "MessageId", message_id,
-        "SequenceNumber", "0", "TopicArn", "topic", "Message", sample->request, "Timestamp",
-        "1970-01-01T00:00:00.000Z", "UnsubscribeURL", "", "MessageAttributes",
-        attributes_of(sample));
+    json_t *envelope =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "Type", "Notification", "MessageId",
+                  message_id, "SequenceNumber", "0", "TopicArn", "topic", "Message",
+                  sample->request, "Timestamp", "1970-01-01T00:00:00.000Z", "UnsubscribeURL", "",
+                  "MessageAttributes", attributes_of(sample));
     const size_t bytes = envelope == NULL ? 0 : json_dumpb(envelope, NULL, 0, JSON_COMPACT);
     uint8_t *to = bytes == 0 ? NULL : uvea_buf_extend(json, bytes);
     if (to != NULL) {

@@ -7,8 +7,7 @@
 #include "sim/scenario/scenario.h"
 
 // Appends an envelope with this MessageId whose request is wrong in the way named.
-UVEA_MUST_USE enum uvea_error uvea_malformed_encode(const char *message_id,
-                                                    enum uvea_plan_malformed how,
-                                                    struct uvea_buf *json);
+UVEA_MUST_USE enum uvea_error
+uvea_malformed_encode(const char *message_id, enum uvea_plan_malformed how, struct uvea_buf *json);
 
 #endif

@@ -3,7 +3,6 @@
 #include "core/kernel/cpu.h"
 #include "core/kernel/ring_kernel.h"
 #include "core/kernel/spectral_kernel.h"
-
 #include "sim/runtime/random.h"
 
 #include <stdio.h>
@@ -41,8 +40,8 @@ void uvea_setup_sim(const struct uvea_scenario *scenario, struct uvea_sim_config
         const uint64_t offset_ms =
             option(scenario, (enum uvea_option)(UVEA_OPTION_clocks_p0_offset_ms + party));
         config->nodes[party].clock_offset_ns = (int64_t)(offset_ms * UVEA_MS);
-        config->nodes[party].clock_drift_ppm = (int32_t)option(
-            scenario, (enum uvea_option)(UVEA_OPTION_clocks_p0_drift_ppm + party));
+        config->nodes[party].clock_drift_ppm =
+            (int32_t)option(scenario, (enum uvea_option)(UVEA_OPTION_clocks_p0_drift_ppm + party));
     }
 }
 
@@ -132,8 +131,7 @@ enum uvea_error uvea_setup_node(const struct uvea_scenario *scenario, unsigned i
     config->environment = "simulation";
     config->image_name = "uvea";
     config->mesh = mesh_of(scenario, index);
-    config->prf =
-        option(scenario, UVEA_OPTION_root_prf) == 0 ? UVEA_PRF_AES128 : UVEA_PRF_CHACHA8;
+    config->prf = option(scenario, UVEA_OPTION_root_prf) == 0 ? UVEA_PRF_AES128 : UVEA_PRF_CHACHA8;
     config->search = search;
     config->policy = policy_of(scenario);
     config->gates = (struct uvea_gates){
@@ -142,8 +140,7 @@ enum uvea_error uvea_setup_node(const struct uvea_scenario *scenario, unsigned i
         .enable_recovery = option(scenario, UVEA_OPTION_service_enable_recovery) != 0,
         .enable_deletion = option(scenario, UVEA_OPTION_service_enable_deletion) != 0,
     };
-    config->batch_requests_max =
-        (uint32_t)option(scenario, UVEA_OPTION_service_batch_requests_max);
+    config->batch_requests_max = (uint32_t)option(scenario, UVEA_OPTION_service_batch_requests_max);
     config->records_max = (uint32_t)option(scenario, UVEA_OPTION_service_record_limit);
     config->modifications_lookback =
         (uint32_t)option(scenario, UVEA_OPTION_service_modifications_lookback);

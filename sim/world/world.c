@@ -39,14 +39,15 @@ static void mark_batch(struct uvea_world *world, const struct uvea_batch *batch)
         marks[UVEA_MARK_UPDATED] += entry->mutation == UVEA_MUTATION_UPDATE;
         marks[UVEA_MARK_DELETED] += entry->mutation == UVEA_MUTATION_UPDATE &&
                                     entry->message.kind == UVEA_MESSAGE_IDENTITY_DELETION;
-        marks[UVEA_MARK_REAUTHENTICATED] += entry->mutation == UVEA_MUTATION_UPDATE &&
-                                            entry->message.kind == UVEA_MESSAGE_REAUTH;
+        marks[UVEA_MARK_REAUTHENTICATED] +=
+            entry->mutation == UVEA_MUTATION_UPDATE && entry->message.kind == UVEA_MESSAGE_REAUTH;
     }
 }
 
 static void see_processed(void *arg, struct uvea_party party, const struct uvea_batch *batch)
 {
     struct uvea_world *world = arg;
+    uvea_sim_onlooker(world->sim, true);
     if (party.index == 0) {
         const uint64_t first = batch->entries[0].sequence;
         world->marks[UVEA_MARK_REPEATED_BATCH] += first <= world->processed;
@@ -54,18 +55,23 @@ static void see_processed(void *arg, struct uvea_party party, const struct uvea_
         mark_batch(world, batch);
     }
     uvea_ledger_processed(world->ledger, party, batch);
+    uvea_sim_onlooker(world->sim, false);
 }
 
 static void see_committed(void *arg, struct uvea_party party, const struct uvea_batch *batch)
 {
     struct uvea_world *world = arg;
+    uvea_sim_onlooker(world->sim, true);
     uvea_ledger_committed(world->ledger, party, batch);
+    uvea_sim_onlooker(world->sim, false);
 }
 
 static void see_published(void *arg, struct uvea_party party, const struct uvea_batch *batch)
 {
     struct uvea_world *world = arg;
+    uvea_sim_onlooker(world->sim, true);
     uvea_ledger_published(world->ledger, party, batch);
+    uvea_sim_onlooker(world->sim, false);
 }
 
 // ---- setting up
