@@ -86,7 +86,7 @@ static void describe(const json_t *object, const char *kind, struct uvea_story_e
     if (!note && amount != 0) {
         (void)snprintf(number, sizeof(number), " %" JSON_INTEGER_FORMAT, amount);
     }
-    (void)snprintf(event->text, sizeof(event->text), "%.16s%s%s%.24s%s%.60s", note ? "" : kind,
+    (void)snprintf(event->text, sizeof(event->text), "%.12s%.24s%s%.20s%s%.36s", note ? "" : kind,
                    number, !note && label[0] != '\0' ? " " : "", label, text[0] != '\0' ? ": " : "",
                    text);
     event->bad = is_one_of(kind, troubles) || strcmp(label, "stopped") == 0 ||

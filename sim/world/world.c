@@ -137,7 +137,7 @@ static enum uvea_error enrol_one(struct uvea_world *world, struct enrolment *enr
                           enrolment->uploads);
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         for (unsigned eye = 0; eye < UVEA_EYE_COUNT; eye++) {
-            uvea_resident_from_share(&enrolment->uploads[party].eye[eye],
+            uvea_scan_record_of_share(&enrolment->uploads[party].eye[eye],
                                      enrolment->eyes[party][slot][eye]);
         }
     }
