@@ -230,13 +230,16 @@ static enum uvea_error read_message_id(const struct uvea_http_request *request, 
     return UVEA_OK;
 }
 
-static void answer_sequence(struct uvea_http_response *response, uint64_t sequence)
+// The id stands in it, so that an answer to something else is not taken for this one's.
+static void answer_sequence(struct uvea_http_response *response, const char *message_id,
+                            uint64_t sequence)
 {
     char digits[UVEA_STORE_SEQUENCE_DIGITS + 1];
     json_t *object = json_object();
 
     uvea_sequence_print(sequence, digits);
-    if (uvea_service_put(object, "sequence_number", json_string(digits))) {
+    if (uvea_service_put(object, "message_id", json_string(message_id)) &&
+        uvea_service_put(object, "sequence_number", json_string(digits))) {
         answer_json(response, object);
     } else {
         answer(response, STATUS_BROKEN, "%s", uvea_error_text(UVEA_ERR_MEMORY));
@@ -260,7 +263,7 @@ static void sequence_request(const struct uvea_endpoints *endpoints, const char 
         answer_failure(response, error, &context);
         return;
     }
-    answer_sequence(response, sequence);
+    answer_sequence(response, message_id, sequence);
 }
 
 static void post_request(const struct uvea_endpoints *endpoints,

@@ -45,4 +45,7 @@ enum { UVEA_SIM_HTTP_FAULT_COUNT = 11 };
 const char *uvea_sim_http_fault_text(unsigned which);
 uint64_t uvea_sim_http_fault_count(const struct uvea_sim *sim, unsigned which);
 
+// Answers 409 in the run, honest and injected ones.
+uint64_t uvea_sim_http_conflicts(const struct uvea_sim *sim);
+
 #endif

@@ -208,3 +208,8 @@ enum uvea_sim_http_fault uvea_sim_http_distort(struct uvea_sim_node *node,
         return fault;
     }
 }
+
+uint64_t uvea_sim_http_conflicts(const struct uvea_sim *sim)
+{
+    return sim->http_conflicts;
+}

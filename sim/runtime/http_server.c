@@ -82,6 +82,7 @@ static void record_answer(struct served *served, const struct uvea_sim_http_rece
                           unsigned status)
 {
     char text[UVEA_SIM_TRACE_TEXT_BYTES];
+    served->server->node->sim->http_conflicts += status == 409;
     (void)snprintf(text, sizeof(text), "%s %.70s", request->method, request->target);
     uvea_sim_record_words(served->server->node, UVEA_SIM_EVENT_HTTP, peer_of(served), status, NULL,
                           text);

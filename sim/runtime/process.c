@@ -225,6 +225,7 @@ void uvea_sim_incarnation_begin(struct uvea_sim_node *node)
     for (unsigned i = 0; i < UVEA_POINT_COUNT; i++) {
         node->point_counts[i] = 0;
     }
+    node->last_point = UVEA_POINT_COUNT;
     (void)snprintf(name, sizeof(name), "entropy/%s#%u", node->name, life->incarnation);
     uvea_sim_random_init(&node->entropy, node->sim->config.seed, name);
     uvea_sim_record(node, UVEA_SIM_EVENT_START, UVEA_SIM_NO_PEER, life->incarnation, NULL);
@@ -245,6 +246,12 @@ uint64_t uvea_sim_process_steps(const struct uvea_sim *sim, unsigned node)
     return life_of(sim, node)->steps;
 }
 
+unsigned uvea_sim_process_phase(const struct uvea_sim *sim, unsigned node)
+{
+    UVEA_CHECK(node < sim->config.node_count);
+    return life_of(sim, node)->running ? sim->nodes[node].last_point : UVEA_POINT_COUNT;
+}
+
 // ---- points
 
 enum uvea_error uvea_sim_op_point(struct uvea_rt *rt, enum uvea_point point)
@@ -257,6 +264,7 @@ enum uvea_error uvea_sim_op_point(struct uvea_rt *rt, enum uvea_point point)
     }
     sim->point_counts[point]++;
     uint64_t passed = ++node->point_counts[point];
+    node->last_point = (unsigned)point;
     uvea_sim_record_words(node, UVEA_SIM_EVENT_POINT, UVEA_SIM_NO_PEER, passed,
                           uvea_point_text(point), NULL);
     if (node->life.kill_point == point && node->life.kill_at_pass == passed) {

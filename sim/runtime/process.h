@@ -88,6 +88,9 @@ void uvea_sim_onlooker(struct uvea_sim *sim, bool at_work);
 // How often each point was passed in the whole run, over all nodes.
 uint64_t uvea_sim_point_count(const struct uvea_sim *sim, enum uvea_point point);
 
+// The point it passed last in this incarnation; UVEA_POINT_COUNT when it has passed none.
+unsigned uvea_sim_process_phase(const struct uvea_sim *sim, unsigned node);
+
 // ---- clocks
 
 // The node's wall clock steps by so much; the monotonic clock does not notice.

@@ -129,6 +129,7 @@ struct uvea_sim_node {
     unsigned live_tasks;
     int64_t wall_shift_ns;                   // what steps of the wall clock add up to
     uint64_t point_counts[UVEA_POINT_COUNT]; // of this incarnation
+    unsigned last_point;                     // UVEA_POINT_COUNT before the first
     struct uvea_sim_random entropy;
     struct uvea_sim_life life;
     struct uvea_sim_http http;
@@ -314,6 +315,7 @@ struct uvea_sim {
     struct uvea_lock *locks;
     struct uvea_http_server *http_servers;
     uint64_t http_fault_counts[UVEA_SIM_HTTP_FAULT_COUNT];
+    uint64_t http_conflicts; // answers 409
     uint64_t point_counts[UVEA_POINT_COUNT];
     struct uvea_sim_armed_fault faults[UVEA_SIM_FAULTS_MAX];
     unsigned fault_count;

@@ -160,7 +160,7 @@ static void collect_coverage(const struct uvea_world *world, struct uvea_world_r
     }
     memcpy(result->marks, world->marks, sizeof(result->marks));
     result->marks[UVEA_MARK_RETRIED_POST] = world->client.retried_posts;
-    result->marks[UVEA_MARK_LAG_409] = uvea_sim_http_status_count(world->sim, 409);
+    result->marks[UVEA_MARK_LAG_409] = uvea_sim_http_conflicts(world->sim);
 }
 
 enum uvea_error uvea_world_conclude(struct uvea_world *world,
