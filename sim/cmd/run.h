@@ -24,7 +24,6 @@ struct uvea_run_arguments {
     bool twice;
     bool json;
     const char *trace;
-    bool quiet;        // neither progress nor a failure's last events on standard error
     const char *plant; // alarm build only
     bool quiet;        // no progress, no report of a failure
 };
