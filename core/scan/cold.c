@@ -163,14 +163,14 @@ struct uvea_cold {
     struct uvea_cold_stats stats;
 };
 
-static void lock(struct uvea_cold *cold)
+static void lock(const struct uvea_cold *cold)
 {
     if (cold->lock != NULL) {
         uvea_rt_lock_take(cold->config.rt, cold->lock);
     }
 }
 
-static void unlock(struct uvea_cold *cold)
+static void unlock(const struct uvea_cold *cold)
 {
     if (cold->lock != NULL) {
         uvea_rt_lock_release(cold->config.rt, cold->lock);
@@ -540,5 +540,10 @@ enum uvea_error uvea_cold_read(struct uvea_cold *cold, uint32_t serial, uint16_t
 
 struct uvea_cold_stats uvea_cold_stats(const struct uvea_cold *cold)
 {
-    return cold->stats;
+    struct uvea_cold_stats stats;
+
+    lock(cold);
+    stats = cold->stats;
+    unlock(cold);
+    return stats;
 }

@@ -49,8 +49,9 @@ UVEA_MUST_USE enum uvea_error uvea_cold_open(const struct uvea_cold_config *conf
 void uvea_cold_close(struct uvea_cold *cold);
 
 // A record was inserted or changed in memory: it stands in the overlay, newest version per serial,
-// until it is acknowledged. Enters the window when it is a new serial that follows the newest
-// there; a gap starts the window anew. Drops older versions everywhere.
+// until it is acknowledged. A new serial (version 0, beyond all in the window) enters the window; a
+// gap starts the window anew. Drops older versions everywhere. Nothing is put while reads are in
+// work. MEMORY: nothing has changed.
 UVEA_MUST_USE enum uvea_error uvea_cold_put(struct uvea_cold *cold, uint32_t serial,
                                             uint16_t version,
                                             const uint16_t eye[UVEA_RECORD_COEFFICIENTS]);
@@ -58,13 +59,15 @@ UVEA_MUST_USE enum uvea_error uvea_cold_put(struct uvea_cold *cold, uint32_t ser
 // The record is committed at exactly this version and may leave the overlay.
 void uvea_cold_acknowledge(struct uvea_cold *cold, uint32_t serial, uint16_t version);
 
-// Fetches ahead what is not at hand, as far as there is room; errors are left for the read.
+// Fetches ahead what is not at hand, as far as there is room; errors are left for the read. Reads
+// the store at once, in the caller: for a task beside which others go on.
 void uvea_cold_prefetch(struct uvea_cold *cold, const uint32_t *serials, const uint16_t *versions,
                         size_t count);
 // What was fetched ahead and never read goes.
 void uvea_cold_release_prefetched(struct uvea_cold *cold);
 
-// Fail closed: an error of the store is the error of the read.
+// Fail closed: an error of the store is the error of the read; out is then zeroed, and context
+// names serial and version.
 UVEA_MUST_USE enum uvea_error uvea_cold_read(struct uvea_cold *cold, uint32_t serial,
                                              uint16_t version,
                                              uint16_t out[UVEA_RECORD_COEFFICIENTS],

@@ -4,8 +4,8 @@
 
 enum {
     ROWS = 4,
-    COUNTERS_PER_ENTRY = 4,
-    WIDTH_MIN = 64,
+    COUNTERS_PER_ENTRY = 8,
+    WIDTH_MIN = 512,
     PERIOD_PER_ENTRY = 10,
     PERIOD_MIN = 640,
 };

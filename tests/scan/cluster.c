@@ -85,6 +85,8 @@ static void rt_charge(struct uvea_rt *rt, enum uvea_charge what, uint64_t units)
 {
     if (what == UVEA_CHARGE_RING_SCORE) {
         ((struct cluster_rt *)rt)->scores += units;
+    } else if (what == UVEA_CHARGE_SPECTRAL_SCORE) {
+        ((struct cluster_rt *)rt)->spectral_scores += units;
     }
 }
 
@@ -110,6 +112,7 @@ void cluster_rt_init(struct cluster_rt *rt)
 
     rt->rt.ops = &ops;
     rt->scores = 0;
+    rt->spectral_scores = 0;
     rt->spawned = 0;
 }
 
@@ -197,23 +200,16 @@ void cluster_run(struct cluster *cluster, cluster_fn *fn, void *arg)
     }
 }
 
-struct searches {
-    const struct uvea_search_config *config;
-    const struct uvea_resident *databases;
-    struct uvea_cold *const *colds;
-    const struct uvea_search_job *jobs;
-    struct uvea_search_result *results;
-};
-
 static enum uvea_error search_one(struct cluster *cluster, unsigned party, void *arg,
                                   struct uvea_error_context *context)
 {
-    const struct searches *searches = arg;
+    const struct cluster_search *searches = arg;
     const struct uvea_search search = {
         .rt = &cluster->rt[party].rt,
         .config = searches->config,
         .resident = &searches->databases[party],
         .cold = searches->colds[party],
+        .spectral = searches->spectra == NULL ? NULL : &searches->spectra[party],
         .sessions = cluster->at[party],
         .session_count = cluster->session_count,
     };
@@ -221,11 +217,17 @@ static enum uvea_error search_one(struct cluster *cluster, unsigned party, void 
     return uvea_search_run(&search, &searches->jobs[party], &searches->results[party], context);
 }
 
-void cluster_search(struct cluster *cluster, const struct uvea_search_config *config,
-                    const struct uvea_resident *databases, struct uvea_cold *const *colds,
-                    const struct uvea_search_job *jobs, struct uvea_search_result *results)
+void cluster_search(struct cluster *cluster, const struct cluster_search *search)
 {
-    struct searches searches = {config, databases, colds, jobs, results};
+    struct cluster_search searches = *search;
 
     cluster_run(cluster, search_one, &searches);
+}
+
+void cluster_try_search(struct cluster *cluster, const struct cluster_search *search,
+                        struct cluster_outcome outcomes[UVEA_PARTY_COUNT])
+{
+    struct cluster_search searches = *search;
+
+    cluster_try(cluster, search_one, &searches, outcomes);
 }

@@ -12,6 +12,7 @@
 struct cluster_rt {
     struct uvea_rt rt; // first
     _Atomic uint64_t scores;
+    _Atomic uint64_t spectral_scores;
     _Atomic uint64_t spawned;
 };
 
@@ -43,9 +44,17 @@ void cluster_try(struct cluster *cluster, cluster_fn *fn, void *arg,
 // The same, failing the test unless all succeed and all random streams are in step afterwards.
 void cluster_run(struct cluster *cluster, cluster_fn *fn, void *arg);
 
-// The three parties' searches. databases, colds, jobs and results by party.
-void cluster_search(struct cluster *cluster, const struct uvea_search_config *config,
-                    const struct uvea_resident *databases, struct uvea_cold *const *colds,
-                    const struct uvea_search_job *jobs, struct uvea_search_result *results);
+// The three parties' searches; all by party.
+struct cluster_search {
+    const struct uvea_search_config *config;
+    const struct uvea_resident *databases;
+    struct uvea_cold *const *colds;
+    const struct uvea_spectral *spectra; // NULL on the ring path
+    const struct uvea_search_job *jobs;
+    struct uvea_search_result *results;
+};
+void cluster_search(struct cluster *cluster, const struct cluster_search *search);
+void cluster_try_search(struct cluster *cluster, const struct cluster_search *search,
+                        struct cluster_outcome outcomes[UVEA_PARTY_COUNT]);
 
 #endif

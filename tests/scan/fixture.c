@@ -181,8 +181,8 @@ static bool is_candidate(const struct fixture_eye *eye, uint32_t index)
 
 static void search_orientation(const struct uvea_template_pair *database, size_t count,
                                const struct uvea_template_pair *query, enum uvea_eye first,
-                               const uint32_t *known, size_t known_count, struct fixture_eye *out,
-                               uint64_t *comparisons)
+                               const uint32_t *known, size_t known_count, uint32_t target,
+                               struct fixture_eye *out, uint64_t *comparisons)
 {
     const enum uvea_eye second = first == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
     uint32_t *indices = uvea_mem_alloc(count, sizeof(*indices));
@@ -194,7 +194,7 @@ static void search_orientation(const struct uvea_template_pair *database, size_t
     }
     search_eye(database, indices, count, first, &query->eye[first], &out[first]);
     for (size_t i = 0; i < count; i++) {
-        bool wanted = is_candidate(&out[first], (uint32_t)i);
+        bool wanted = i == target || is_candidate(&out[first], (uint32_t)i);
         for (size_t k = 0; k < known_count; k++) {
             wanted = wanted || known[k] == i;
         }
@@ -209,18 +209,19 @@ static void search_orientation(const struct uvea_template_pair *database, size_t
 
 void fixture_search(const struct uvea_template_pair *database, size_t count,
                     const struct uvea_template_pair *query, enum uvea_eye full_scan_eye,
-                    bool mirror, const uint32_t *known, size_t known_count,
+                    bool mirror, const uint32_t *known, size_t known_count, uint32_t target,
                     struct fixture_result *out)
 {
     struct uvea_template_pair mirrored;
 
     *out = (struct fixture_result){0};
-    search_orientation(database, count, query, full_scan_eye, known, known_count,
+    search_orientation(database, count, query, full_scan_eye, known, known_count, target,
                        out->eye[UVEA_ORIENTATION_NORMAL], &out->comparisons);
     if (mirror) {
         fixture_mirror_pair(query, &mirrored);
         search_orientation(database, count, &mirrored, full_scan_eye, known, known_count,
-                           out->eye[UVEA_ORIENTATION_MIRROR], &out->comparisons);
+                           UVEA_SEARCH_NO_TARGET, out->eye[UVEA_ORIENTATION_MIRROR],
+                           &out->comparisons);
     }
 }
 
@@ -267,8 +268,8 @@ static void assert_distances(const struct fixture_eye *want,
     }
 }
 
-static void assert_eye(const struct fixture_eye *want,
-                       const struct uvea_eye_result *const got[UVEA_PARTY_COUNT])
+static void assert_candidates(const struct fixture_eye *want,
+                              const struct uvea_eye_result *const got[UVEA_PARTY_COUNT])
 {
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         assert_int_equal(got[i]->candidate_count, want->candidate_count);
@@ -278,7 +279,6 @@ static void assert_eye(const struct fixture_eye *want,
             assert_int_equal(got[i]->candidates[c].strict, want->candidates[c].strict);
         }
     }
-    assert_distances(want, got);
 }
 
 void fixture_assert_equal(const struct fixture_result *want,
@@ -288,10 +288,56 @@ void fixture_assert_equal(const struct fixture_result *want,
         for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
             const struct uvea_eye_result *eyes[UVEA_PARTY_COUNT] = {
                 &got[0].eye[way][eye], &got[1].eye[way][eye], &got[2].eye[way][eye]};
-            assert_eye(&want->eye[way][eye], eyes);
+            assert_candidates(&want->eye[way][eye], eyes);
+            assert_distances(&want->eye[way][eye], eyes);
         }
     }
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         assert_int_equal(got[i].comparisons, want->comparisons);
+    }
+}
+
+static bool matches_strictly(const struct fixture_eye *eye, uint32_t index)
+{
+    for (size_t i = 0; i < eye->candidate_count; i++) {
+        if (eye->candidates[i].index == index) {
+            return eye->candidates[i].strict != 0;
+        }
+    }
+    return false;
+}
+
+static void assert_positions(const struct fixture_eye want[UVEA_EYE_COUNT],
+                             const struct uvea_search_batch *got)
+{
+    const struct fixture_eye *left = &want[UVEA_EYE_LEFT];
+    size_t at = 0;
+
+    for (size_t i = 0; i < left->candidate_count; i++) {
+        const uint32_t index = left->candidates[i].index;
+        if (left->candidates[i].strict != 0 && matches_strictly(&want[UVEA_EYE_RIGHT], index)) {
+            assert_true(at < got->count);
+            assert_int_equal(got->at[at++], index);
+        }
+    }
+    assert_int_equal(got->count, at);
+}
+
+void fixture_assert_batch(const struct fixture_result *want,
+                          const struct uvea_search_result got[UVEA_PARTY_COUNT])
+{
+    for (int way = 0; way < UVEA_ORIENTATION_COUNT; way++) {
+        for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
+            const struct uvea_eye_result *eyes[UVEA_PARTY_COUNT] = {&got[0].batch[way].eye[eye],
+                                                                    &got[1].batch[way].eye[eye],
+                                                                    &got[2].batch[way].eye[eye]};
+            assert_candidates(&want->eye[way][eye], eyes);
+            for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+                assert_int_equal(eyes[i]->codes.count + eyes[i]->masks.count, 0);
+            }
+        }
+        for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+            assert_positions(want->eye[way], &got[i].batch[way]);
+        }
     }
 }

@@ -52,16 +52,21 @@ struct fixture_result {
     uint64_t comparisons;
 };
 
-// service.md 2.2-2.5 over templates.
+// service.md 2.2-2.5 over templates. target: as in uvea_search_job.
 void fixture_search(const struct uvea_template_pair *database, size_t count,
                     const struct uvea_template_pair *query, enum uvea_eye full_scan_eye,
-                    bool mirror, const uint32_t *known, size_t known_count,
+                    bool mirror, const uint32_t *known, size_t known_count, uint32_t target,
                     struct fixture_result *out);
 void fixture_result_deinit(struct fixture_result *result);
 
 // Fails the test unless the three parties' results say what the plaintext says, and their retained
 // shares are replicated shares of its distances.
 void fixture_assert_equal(const struct fixture_result *want,
+                          const struct uvea_search_result got[UVEA_PARTY_COUNT]);
+
+// The same for the comparison with earlier requests: want is the search over them as a database.
+// Nothing is retained. comparisons is not looked at.
+void fixture_assert_batch(const struct fixture_result *want,
                           const struct uvea_search_result got[UVEA_PARTY_COUNT]);
 
 #endif

@@ -48,7 +48,11 @@ static void search_second(struct pool *pool)
         pool->jobs[i] =
             (struct uvea_search_job){.query = &pool->query[i], .target = UVEA_SEARCH_NO_TARGET};
     }
-    cluster_search(&cluster, &config, pool->resident, pool->cold, pool->jobs, pool->results);
+    cluster_search(&cluster, &(struct cluster_search){.config = &config,
+                                                      .databases = pool->resident,
+                                                      .colds = pool->cold,
+                                                      .jobs = pool->jobs,
+                                                      .results = pool->results});
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         uvea_cold_close(pool->cold[i]);
     }

@@ -219,8 +219,6 @@ static void decisions_follow_the_rules(void **state)
     }
 }
 
-// ---- many matches
-
 static const struct uvea_policy_job plain_job = {.kind = UVEA_POLICY_UNIQUENESS};
 
 static struct uvea_candidate *many_hits(size_t count)
@@ -233,6 +231,238 @@ static struct uvea_candidate *many_hits(size_t count)
     }
     return candidates;
 }
+
+// ---- every kind of request, alone and behind others in its batch
+
+enum { BATCH = 5 };
+
+struct kind_case {
+    const char *name;
+    enum uvea_policy_kind kind;
+    struct eye eye[UVEA_ORIENTATION_COUNT][UVEA_EYE_COUNT];
+    uint32_t luc; // one index, END for none
+    uint32_t target;
+    bool or_rule;
+    bool skip;
+    uint32_t batch[UVEA_ORIENTATION_COUNT][BATCH]; // positions, ends with END
+    bool blocks[BATCH];
+    uint32_t full[UVEA_ORIENTATION_COUNT][LIST_MAX];
+    enum uvea_decision decision;
+    bool success;
+    bool attack;
+};
+
+#define UNIQUENESS UVEA_POLICY_UNIQUENESS
+#define REAUTH UVEA_POLICY_REAUTH
+#define CHECK UVEA_POLICY_CHECK
+#define UPDATE UVEA_DECISION_REAUTH_UPDATE
+#define ALONE                                                                                      \
+    {{END}, {END}},                                                                                \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
+// clang-format off
+static const struct kind_case kind_cases[] = {
+    {"reauth, both eyes", REAUTH, {{EYE(HIT(3)), EYE(HIT(3))}, {NONE, NONE}}, END, 3, false, false,
+     ALONE, {{4}, {0}}, UPDATE, true, false},
+    {"reauth, both eyes, not to be written", REAUTH, {{EYE(HIT(3)), EYE(HIT(3))}, {NONE, NONE}}, END, 3, false, true,
+     ALONE, {{4}, {0}}, UPDATE, true, false},
+    {"reauth, nothing found", REAUTH, {{NONE, NONE}, {NONE, NONE}}, END, 3, false, false,
+     ALONE, {{0}, {0}}, NO_MUTATION, false, false},
+    {"reauth, left eye only", REAUTH, {{EYE(HIT(3)), EYE(NEAR(3))}, {NONE, NONE}}, END, 3, false, false,
+     ALONE, {{0}, {0}}, NO_MUTATION, false, false},
+    {"reauth, right eye only", REAUTH, {{NONE, EYE(HIT(3))}, {NONE, NONE}}, END, 3, false, false,
+     ALONE, {{0}, {0}}, NO_MUTATION, false, false},
+    {"reauth by OR, left eye only", REAUTH, {{EYE(HIT(3)), EYE(NEAR(3))}, {NONE, NONE}}, END, 3, true, false,
+     ALONE, {{4}, {0}}, UPDATE, true, false},
+    {"reauth by OR, right eye only", REAUTH, {{NONE, EYE(HIT(3))}, {NONE, NONE}}, END, 3, true, false,
+     ALONE, {{4}, {0}}, UPDATE, true, false},
+    {"reauth by OR, both eyes", REAUTH, {{EYE(HIT(3)), EYE(HIT(3))}, {NONE, NONE}}, END, 3, true, false,
+     ALONE, {{4}, {0}}, UPDATE, true, false},
+    {"reauth by OR, near only", REAUTH, {{EYE(NEAR(3)), EYE(NEAR(3))}, {NONE, NONE}}, END, 3, true, false,
+     ALONE, {{0}, {0}}, NO_MUTATION, false, false},
+    {"reauth by OR, one eye of another record", REAUTH, {{EYE(HIT(2)), NONE}, {NONE, NONE}}, END, 3, true, false,
+     ALONE, {{0}, {0}}, NO_MUTATION, false, false},
+    {"reauth, another record matches", REAUTH, {{EYE(HIT(2)), EYE(HIT(2))}, {NONE, NONE}}, END, 3, false, false,
+     ALONE, {{3}, {0}}, NO_MUTATION, false, false},
+    {"reauth, target and another record", REAUTH, {{EYE(HIT(2), HIT(3)), EYE(HIT(2), HIT(3))}, {NONE, NONE}}, END, 3, false, false,
+     ALONE, {{3, 4}, {0}}, UPDATE, true, false},
+    {"reauth, first record", REAUTH, {{EYE(HIT(0)), EYE(HIT(0))}, {NONE, NONE}}, END, 0, false, false,
+     ALONE, {{1}, {0}}, UPDATE, true, false},
+    {"reauth is not by mirrors", REAUTH, {{NONE, NONE}, {EYE(HIT(3)), EYE(HIT(3))}}, END, 3, true, false,
+     ALONE, {{0}, {4}}, NO_MUTATION, false, false},
+    {"reauth knows no LUC set", REAUTH, {{EYE(HIT(2)), NONE}, {NONE, NONE}}, 2, 3, true, false,
+     ALONE, {{0}, {0}}, NO_MUTATION, false, false},
+    {"reauth is not kept back by its batch", REAUTH, {{EYE(HIT(3)), EYE(HIT(3))}, {NONE, NONE}}, END, 3, false, false,
+     {{1, END}, {END}}, {true, true, true}, {{4}, {0}}, UPDATE, true, false},
+
+    {"check, nothing found", CHECK, {{NONE, NONE}, {NONE, NONE}}, END, END, false, false,
+     ALONE, {{0}, {0}}, NO_MUTATION, false, false},
+    {"check, both eyes", CHECK, {{EYE(HIT(3)), EYE(HIT(3), HIT(4))}, {NONE, NONE}}, END, END, false, false,
+     ALONE, {{4}, {0}}, NO_MUTATION, false, false},
+    {"check knows no LUC set", CHECK, {{EYE(HIT(3)), NONE}, {NONE, NONE}}, 3, END, true, false,
+     ALONE, {{0}, {0}}, NO_MUTATION, false, false},
+    {"check finds no attack", CHECK, {{NONE, NONE}, {EYE(HIT(3)), EYE(HIT(3))}}, END, END, false, false,
+     ALONE, {{0}, {4}}, NO_MUTATION, false, false},
+    {"check behind its twin", CHECK, {{NONE, NONE}, {NONE, NONE}}, END, END, false, false,
+     {{0, 2, END}, {END}}, {true, true, true}, {{0}, {0}}, NO_MUTATION, false, false},
+
+    {"behind a twin that is inserted", UNIQUENESS, {{NONE, NONE}, {NONE, NONE}}, END, END, false, false,
+     {{2, END}, {END}}, {false, false, true}, {{0}, {0}}, NO_MUTATION, false, false},
+    {"behind a twin that changed nothing", UNIQUENESS, {{NONE, NONE}, {NONE, NONE}}, END, END, false, false,
+     {{2, END}, {END}}, {true, true, false}, {{0}, {0}}, INSERT, false, false},
+    {"behind a twin that changed nothing, to skip", UNIQUENESS, {{NONE, NONE}, {NONE, NONE}}, END, END, false, true,
+     {{2, END}, {END}}, {true, true, false}, {{0}, {0}}, SKIPPED, false, false},
+    {"behind two twins, one inserted", UNIQUENESS, {{NONE, NONE}, {NONE, NONE}}, END, END, false, false,
+     {{0, 4, END}, {END}}, {false, true, true, true, true}, {{0}, {0}}, NO_MUTATION, false, false},
+    {"mirrored twin that is inserted", UNIQUENESS, {{NONE, NONE}, {NONE, NONE}}, END, END, false, false,
+     {{END}, {0, END}}, {true}, {{0}, {0}}, NO_MUTATION, false, true},
+    {"mirrored twin that changed nothing: an attack all the same", UNIQUENESS, {{NONE, NONE}, {NONE, NONE}}, END, END, false, false,
+     {{END}, {0, END}}, {false}, {{0}, {0}}, INSERT, false, true},
+    {"straight and mirrored twin: no attack", UNIQUENESS, {{NONE, NONE}, {NONE, NONE}}, END, END, false, false,
+     {{1, END}, {0, END}}, {true, false}, {{0}, {0}}, NO_MUTATION, false, false},
+    {"straight twin that changed nothing, mirrored record", UNIQUENESS, {{NONE, NONE}, {EYE(HIT(2)), EYE(HIT(2))}}, END, END, false, false,
+     {{1, END}, {END}}, {false, false}, {{0}, {3}}, NO_MUTATION, false, false},
+    {"straight record, mirrored twin", UNIQUENESS, {{EYE(HIT(2)), EYE(HIT(2))}, {NONE, NONE}}, END, END, false, false,
+     {{END}, {1, END}}, {false, true}, {{3}, {0}}, NO_MUTATION, false, false},
+    {"uniqueness is no reauth", UNIQUENESS, {{EYE(HIT(3)), NONE}, {NONE, NONE}}, END, 3, true, false,
+     ALONE, {{0}, {0}}, INSERT, false, false},
+    {"LUC record behind a twin that changed nothing", UNIQUENESS, {{NONE, EYE(HIT(3))}, {NONE, NONE}}, 3, END, false, false,
+     {{0, END}, {END}}, {false}, {{4}, {0}}, NO_MUTATION, false, false},
+};
+// clang-format on
+
+static void borrow_batch(const struct kind_case *one, struct uvea_search_result *result)
+{
+    for (int way = 0; way < UVEA_ORIENTATION_COUNT; way++) {
+        struct uvea_search_batch *to = &result->batch[way];
+        to->at = (uint32_t *)one->batch[way];
+        while (to->at[to->count] != END) {
+            to->count++;
+        }
+    }
+}
+
+static void check_batch_matches(const struct uvea_search_result *result,
+                                const struct uvea_outcome *outcome)
+{
+    for (int way = 0; way < UVEA_ORIENTATION_COUNT; way++) {
+        const size_t count = result->batch[way].count;
+        assert_int_equal(outcome->batch_matches[way].count, count);
+        if (count > 0) {
+            assert_ptr_not_equal(outcome->batch_matches[way].at, result->batch[way].at);
+            assert_memory_equal(outcome->batch_matches[way].at, result->batch[way].at,
+                                count * sizeof(uint32_t));
+        }
+    }
+}
+
+static void each_kind_has_its_rules(void **state)
+{
+    const struct uvea_policy policy = {
+        .luc_enabled = true,
+        .luc_serial_ids_from_request = true,
+        .return_partial_results = true,
+        .supermatch_limit = UVEA_POLICY_SUPERMATCH_DEFAULT,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < UVEA_COUNT_OF(kind_cases); i++) {
+        const struct kind_case *one = &kind_cases[i];
+        struct decision_case eyes = {0};
+        struct uvea_search_result result;
+        struct uvea_outcome outcome;
+        const struct uvea_policy_job job = {
+            .kind = one->kind,
+            .luc = &one->luc,
+            .luc_count = one->luc != END ? 1 : 0,
+            .target = one->target,
+            .use_or_rule = one->or_rule,
+            .skip_persistence = one->skip,
+            .earlier_blocks = one->blocks,
+            .earlier_count = BATCH,
+        };
+        print_message("%s\n", one->name);
+        memcpy(eyes.eye, one->eye, sizeof(eyes.eye));
+        borrow_result(&eyes, &result);
+        borrow_batch(one, &result);
+        assert_int_equal(uvea_policy_decide(&policy, &job, &result, &outcome), UVEA_OK);
+        assert_int_equal(outcome.decision, one->decision);
+        assert_int_equal(outcome.success, one->success);
+        assert_int_equal(outcome.mirror_attack, one->attack);
+        assert_true(outcome.partial_results);
+        check_batch_matches(&result, &outcome);
+        for (int way = 0; way < UVEA_ORIENTATION_COUNT; way++) {
+            check_full_list(one->full[way], &outcome.matches[way].full);
+            for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
+                check_partial_list(&result.eye[way][eye], &outcome.matches[way].partial[eye]);
+            }
+        }
+        uvea_policy_outcome_deinit(&outcome);
+        assert_null(outcome.batch_matches[0].at);
+        assert_false(outcome.success);
+    }
+}
+
+// The target's rule is looked up in what matched, not in the list that is cut.
+static void a_target_beyond_the_cut_still_counts(void **state)
+{
+    enum { HITS = UVEA_POLICY_IDS_MAX + 10 };
+    const struct uvea_policy policy = {.supermatch_limit = UVEA_POLICY_SUPERMATCH_DEFAULT};
+    const struct uvea_policy_job job = {.kind = UVEA_POLICY_REAUTH, .target = HITS - 1};
+    struct uvea_candidate *hits = many_hits(HITS);
+    struct uvea_search_result result = {0};
+    struct uvea_outcome outcome;
+
+    (void)state;
+    for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
+        result.eye[UVEA_ORIENTATION_NORMAL][eye] =
+            (struct uvea_eye_result){.candidates = hits, .candidate_count = HITS};
+    }
+    assert_int_equal(uvea_policy_decide(&policy, &job, &result, &outcome), UVEA_OK);
+    assert_true(outcome.success);
+    assert_int_equal(outcome.decision, UVEA_DECISION_REAUTH_UPDATE);
+    assert_int_equal(outcome.matches[UVEA_ORIENTATION_NORMAL].full.count, UVEA_POLICY_IDS_MAX);
+    uvea_policy_outcome_deinit(&outcome);
+    uvea_mem_free(hits);
+}
+
+// Saturation is no match of the target, and a straight saturation makes a mirrored twin no attack.
+static void saturation_counts_for_uniqueness_only(void **state)
+{
+    static const bool blocks[] = {false};
+    const struct uvea_policy policy = {.return_partial_results = true, .supermatch_limit = 3};
+    struct uvea_policy_job job = {
+        .kind = UVEA_POLICY_REAUTH,
+        .target = 9,
+        .use_or_rule = true,
+        .earlier_blocks = blocks,
+        .earlier_count = 1,
+    };
+    struct uvea_candidate *hits = many_hits(4);
+    struct uvea_search_result result = {0};
+    uint32_t twin = 0;
+    struct uvea_outcome outcome;
+
+    (void)state;
+    result.eye[UVEA_ORIENTATION_NORMAL][UVEA_EYE_LEFT] =
+        (struct uvea_eye_result){.candidates = hits, .candidate_count = 4};
+    result.batch[UVEA_ORIENTATION_MIRROR].at = &twin;
+    result.batch[UVEA_ORIENTATION_MIRROR].count = 1;
+    assert_int_equal(uvea_policy_decide(&policy, &job, &result, &outcome), UVEA_OK);
+    assert_false(outcome.success);
+    assert_true(outcome.matches[UVEA_ORIENTATION_NORMAL].supermatch);
+    uvea_policy_outcome_deinit(&outcome);
+    job.kind = UVEA_POLICY_UNIQUENESS;
+    assert_int_equal(uvea_policy_decide(&policy, &job, &result, &outcome), UVEA_OK);
+    assert_int_equal(outcome.decision, UVEA_DECISION_NO_MUTATION);
+    assert_false(outcome.mirror_attack);
+    uvea_policy_outcome_deinit(&outcome);
+    uvea_mem_free(hits);
+}
+
+// ---- many matches
 
 static void lists_are_cut_and_counts_are_not(void **state)
 {
@@ -334,6 +564,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(luc_set_is_or_rule_and_newest),
         cmocka_unit_test(decisions_follow_the_rules),
+        cmocka_unit_test(each_kind_has_its_rules),
+        cmocka_unit_test(a_target_beyond_the_cut_still_counts),
+        cmocka_unit_test(saturation_counts_for_uniqueness_only),
         cmocka_unit_test(lists_are_cut_and_counts_are_not),
         cmocka_unit_test(too_many_matches_on_an_eye_are_a_match),
         cmocka_unit_test(near_records_do_not_saturate),

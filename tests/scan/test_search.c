@@ -17,7 +17,7 @@ enum {
 
 static void search_and_compare(struct cluster *cluster, struct world *world,
                                const struct uvea_search_config *config, bool mirror,
-                               const uint32_t *known, size_t known_count)
+                               const uint32_t *known, size_t known_count, uint32_t target)
 {
     struct uvea_search_job jobs[UVEA_PARTY_COUNT];
     struct uvea_search_result results[UVEA_PARTY_COUNT];
@@ -29,14 +29,14 @@ static void search_and_compare(struct cluster *cluster, struct world *world,
             .mirror = mirror,
             .known = known,
             .known_count = known_count,
-            .target = UVEA_SEARCH_NO_TARGET,
+            .target = target,
         };
         cluster->rt[i].scores = 0;
     }
     world_load(world, cluster, config->full_scan_eye, NULL);
-    cluster_search(cluster, config, world->resident, world->cold, jobs, results);
+    world_search(world, cluster, config, jobs, results);
     fixture_search(world->records, world->count, &world->query, config->full_scan_eye, mirror,
-                   known, known_count, &want);
+                   known, known_count, target, &want);
     fixture_assert_equal(&want, results);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         assert_int_equal(cluster->rt[i].scores, results[i].comparisons);
@@ -69,7 +69,8 @@ static void agrees_with_plaintext(size_t session_count)
         for (unsigned variant = 0; variant < 4; variant += sizes[s] == WORLD_RECORDS_MAX ? 3 : 1) {
             const struct uvea_search_config config =
                 config_of(variant % 2, variant / 2, SMALL_CHUNK);
-            search_and_compare(&cluster, world, &config, variant != 1, NULL, 0);
+            search_and_compare(&cluster, world, &config, variant != 1, NULL, 0,
+                               UVEA_SEARCH_NO_TARGET);
         }
         world_free(world);
     }
@@ -96,7 +97,7 @@ static void agrees_with_the_other_generator(void **state)
 
     (void)state;
     cluster_open(&cluster, 8, UINT32_MAX - 8, UVEA_PRF_CHACHA8);
-    search_and_compare(&cluster, world, &config, true, NULL, 0);
+    search_and_compare(&cluster, world, &config, true, NULL, 0, UVEA_SEARCH_NO_TARGET);
     cluster_close(&cluster);
     world_free(world);
 }
@@ -114,8 +115,50 @@ static void known_candidates_and_chunk_sizes_agree_with_plaintext(void **state)
     cluster_open(&cluster, 16, FIRST_ID, UVEA_PRF_AES128);
     for (size_t c = 0; c < UVEA_COUNT_OF(chunks); c++) {
         const struct uvea_search_config config = config_of(c % 2, c / 2 % 2, chunks[c]);
-        search_and_compare(&cluster, world, &config, true, known, c);
-        search_and_compare(&cluster, world, &config, c % 2 == 0, known + c, 6 - c);
+        search_and_compare(&cluster, world, &config, true, known, c, UVEA_SEARCH_NO_TARGET);
+        search_and_compare(&cluster, world, &config, c % 2 == 0, known + c, 6 - c,
+                           UVEA_SEARCH_NO_TARGET);
+    }
+    cluster_close(&cluster);
+    world_free(world);
+}
+
+// First, middle and last record, among known candidates or not, found on eye S or not; never when
+// seen in a mirror.
+static void a_target_is_looked_at_in_the_normal_orientation(void **state)
+{
+    static const uint32_t known[] = {0, 1, 15};
+    static const uint32_t targets[] = {0, 1, 5, 7, 14, 15, UVEA_SEARCH_NO_TARGET};
+    struct world *world = world_related(16);
+    struct cluster cluster;
+
+    (void)state;
+    cluster_open(&cluster, 8, FIRST_ID, UVEA_PRF_AES128);
+    for (size_t t = 0; t < UVEA_COUNT_OF(targets); t++) {
+        const struct uvea_search_config config = config_of(t % 2, t / 2 % 2, SMALL_CHUNK);
+        search_and_compare(&cluster, world, &config, true, known, t % 4, targets[t]);
+    }
+    cluster_close(&cluster);
+    world_free(world);
+}
+
+// More than fit into one piece of the other eye, in chunks of one piece and of several.
+static void the_other_eye_is_read_in_pieces(void **state)
+{
+    static const size_t chunks[] = {31, 32, 33, 65, UVEA_SEARCH_CHUNK_RECORDS};
+    struct world *world = world_related(WORLD_RECORDS_MAX);
+    uint32_t known[WORLD_RECORDS_MAX];
+    struct cluster cluster;
+
+    (void)state;
+    for (uint32_t i = 0; i < WORLD_RECORDS_MAX; i++) {
+        known[i] = i;
+    }
+    cluster_open(&cluster, 16, FIRST_ID, UVEA_PRF_AES128);
+    for (size_t c = 0; c < UVEA_COUNT_OF(chunks); c++) {
+        const struct uvea_search_config config = config_of(c % 2, c / 2 % 2, chunks[c]);
+        search_and_compare(&cluster, world, &config, false, known, WORLD_RECORDS_MAX - c,
+                           UVEA_SEARCH_NO_TARGET);
     }
     cluster_close(&cluster);
     world_free(world);
@@ -151,7 +194,7 @@ static void finds_a_sole_match_in_the_last_lane(void **state)
                                                .target = UVEA_SEARCH_NO_TARGET};
         }
         world_load(world, &cluster, config.full_scan_eye, NULL);
-        cluster_search(&cluster, &config, world->resident, world->cold, jobs, results);
+        world_search(world, &cluster, &config, jobs, results);
         for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
             for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
                 const struct uvea_eye_result *got = &results[i].eye[UVEA_ORIENTATION_NORMAL][eye];
@@ -221,7 +264,7 @@ static void chunks_go_round_the_lanes_of_their_quarter(void **state)
             .query = &world->prepared[i], .mirror = true, .target = UVEA_SEARCH_NO_TARGET};
     }
     world_load(world, &cluster, config.full_scan_eye, NULL);
-    cluster_search(&cluster, &config, world->resident, world->cold, jobs, results);
+    world_search(world, &cluster, &config, jobs, results);
     for (size_t lane = 0; lane < 3; lane++) {
         for (unsigned quarter = 0; quarter < 4; quarter++) {
             assert_int_equal(messages_at(&cluster, UVEA_EYE_LEFT, quarter, lane), 0);
@@ -245,13 +288,23 @@ struct refusal {
     uint32_t known[3];
     size_t known_count;
     const char *says;
+    uint32_t target; // plus one
+    size_t earlier;
+    bool no_cold;
 };
 
 static const struct refusal refusals[] = {
-    {0, 4, {0}, 0, "0 sessions"},        {4, 4, {0}, 0, "4 sessions"},
-    {12, 4, {0}, 0, "12 sessions"},      {8, 0, {0}, 0, "chunks of 0"},
-    {8, 4097, {0}, 0, "chunks of 4097"}, {8, 4, {5}, 1, "entry 0"},
-    {8, 4, {1, 0}, 2, "entry 1"},        {8, 4, {0, 1, 1}, 3, "entry 2"},
+    {0, 4, {0}, 0, "0 sessions", 0, 0, false},
+    {4, 4, {0}, 0, "4 sessions", 0, 0, false},
+    {12, 4, {0}, 0, "12 sessions", 0, 0, false},
+    {8, 0, {0}, 0, "chunks of 0", 0, 0, false},
+    {8, 4097, {0}, 0, "chunks of 4097", 0, 0, false},
+    {8, 4, {5}, 1, "entry 0", 0, 0, false},
+    {8, 4, {1, 0}, 2, "entry 1", 0, 0, false},
+    {8, 4, {0, 1, 1}, 3, "entry 2", 0, 0, false},
+    {8, 4, {0}, 0, "target 5 of 5", 6, 0, false},
+    {8, 4, {0}, 0, "1025 earlier", 0, UVEA_SEARCH_EARLIER_MAX + 1, false},
+    {8, 4, {0}, 0, "other eye", 0, 0, true},
 };
 
 static void impossible_calls_are_refused_before_any_message(void **state)
@@ -269,7 +322,7 @@ static void impossible_calls_are_refused_before_any_message(void **state)
             .rt = &cluster.rt[0].rt,
             .config = &config,
             .resident = &world->resident[0],
-            .cold = world->cold[0],
+            .cold = one->no_cold ? NULL : world->cold[0],
             .sessions = cluster.at[0],
             .session_count = one->sessions,
         };
@@ -277,7 +330,8 @@ static void impossible_calls_are_refused_before_any_message(void **state)
             .query = &world->prepared[0],
             .known = one->known,
             .known_count = one->known_count,
-            .target = UVEA_SEARCH_NO_TARGET,
+            .target = one->target - 1,
+            .earlier_count = one->earlier,
         };
         struct uvea_search_result result;
         struct uvea_error_context context = {"old"};
@@ -300,6 +354,8 @@ int main(void)
         cmocka_unit_test(positions_split_eyes_and_quarters),
         cmocka_unit_test(impossible_calls_are_refused_before_any_message),
         cmocka_unit_test(chunks_go_round_the_lanes_of_their_quarter),
+        cmocka_unit_test(a_target_is_looked_at_in_the_normal_orientation),
+        cmocka_unit_test(the_other_eye_is_read_in_pieces),
         cmocka_unit_test(finds_a_sole_match_in_the_last_lane),
         cmocka_unit_test(known_candidates_and_chunk_sizes_agree_with_plaintext),
         cmocka_unit_test(agrees_with_the_other_generator),

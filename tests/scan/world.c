@@ -101,10 +101,176 @@ void world_load(struct world *world, struct cluster *cluster, enum uvea_eye scan
 void world_unload(struct world *world)
 {
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        if (world->spectral[i].tiles != NULL) {
+            uvea_spectral_deinit(&world->spectral[i]);
+        }
+        uvea_spectral_query_deinit(&world->spectral_query[i]);
         uvea_resident_deinit(&world->resident[i]);
         uvea_cold_close(world->cold[i]);
         world->cold[i] = NULL;
     }
+}
+
+// ---- spectra
+
+struct conversion {
+    struct world *world;
+    const struct uvea_search_config *config;
+    const uint16_t *eye[UVEA_PARTY_COUNT];
+    struct uvea_spectrum *spectrum[UVEA_PARTY_COUNT];
+};
+
+static enum uvea_error convert_records(struct cluster *cluster, unsigned party, void *arg,
+                                       struct uvea_error_context *context)
+{
+    const struct conversion *conversion = arg;
+    const struct uvea_spectral_load load = {
+        .rt = &cluster->rt[party].rt,
+        .sessions = cluster->at[party],
+        .session_count = cluster->session_count,
+        .resident = &conversion->world->resident[party],
+    };
+
+    return uvea_spectral_convert_all(&load, &conversion->world->spectral[party], context);
+}
+
+static enum uvea_error convert_query(struct cluster *cluster, unsigned party, void *arg,
+                                     struct uvea_error_context *context)
+{
+    const struct conversion *conversion = arg;
+
+    (void)context;
+    return uvea_spectral_query_convert(
+        cluster->at[party][0], &conversion->world->upload[party], conversion->config->full_scan_eye,
+        true, conversion->config->spectral_kernel, &conversion->world->spectral_query[party]);
+}
+
+static enum uvea_error convert_eye(struct cluster *cluster, unsigned party, void *arg,
+                                   struct uvea_error_context *context)
+{
+    const struct conversion *conversion = arg;
+
+    (void)context;
+    return uvea_spectral_convert(cluster->at[party][1], &conversion->eye[party], 1,
+                                 conversion->spectrum[party]);
+}
+
+void world_convert(struct world *world, struct cluster *cluster,
+                   const struct uvea_search_config *config)
+{
+    struct conversion conversion = {.world = world, .config = config};
+
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        assert_int_equal(
+            uvea_spectral_init(&world->spectral[i], config->spectral_kernel, WORLD_RECORDS_MAX),
+            UVEA_OK);
+    }
+    cluster_run(cluster, convert_records, &conversion);
+}
+
+void world_convert_query(struct world *world, struct cluster *cluster,
+                         const struct uvea_search_config *config)
+{
+    struct conversion conversion = {.world = world, .config = config};
+
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        uvea_spectral_query_deinit(&world->spectral_query[i]);
+    }
+    cluster_run(cluster, convert_query, &conversion);
+}
+
+// ---- changes
+
+struct change {
+    uint16_t eye[UVEA_EYE_COUNT][UVEA_RECORD_COEFFICIENTS];
+    struct uvea_spectrum spectrum;
+};
+
+static void apply(struct world *world, int party, size_t index, struct change *change,
+                  const struct uvea_search_config *config)
+{
+    const enum uvea_eye scanned = config->full_scan_eye;
+    const enum uvea_eye other = scanned == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+    struct uvea_resident *resident = &world->resident[party];
+    const uint16_t version = (uint16_t)(uvea_resident_version(resident, (uint32_t)index) + 1);
+
+    assert_int_equal(
+        uvea_cold_put(world->cold[party], (uint32_t)index + 1, version, change->eye[other]),
+        UVEA_OK);
+    assert_int_equal(uvea_resident_update(resident, (uint32_t)index, change->eye[scanned], version),
+                     UVEA_OK);
+    if (config->path == UVEA_SEARCH_NTT) {
+        uvea_spectral_set(&world->spectral[party], index, &change->spectrum);
+    }
+}
+
+void world_update(struct world *world, struct cluster *cluster, struct uvea_chacha *rng,
+                  size_t index, const struct uvea_search_config *config)
+{
+    struct uvea_iris_upload *uploads = uvea_mem_alloc(UVEA_PARTY_COUNT, sizeof(*uploads));
+    struct change *changes = uvea_mem_alloc(UVEA_PARTY_COUNT, sizeof(*changes));
+    struct conversion conversion = {.world = world, .config = config};
+
+    assert_non_null(uploads);
+    assert_non_null(changes);
+    fixture_split(rng, &world->records[index], uploads);
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
+            uvea_scan_record_of_share(&uploads[i].eye[eye], changes[i].eye[eye]);
+        }
+        conversion.eye[i] = changes[i].eye[config->full_scan_eye];
+        conversion.spectrum[i] = &changes[i].spectrum;
+    }
+    if (config->path == UVEA_SEARCH_NTT) {
+        cluster_run(cluster, convert_eye, &conversion);
+    }
+    for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        apply(world, i, index, &changes[i], config);
+    }
+    uvea_mem_free(uploads);
+    uvea_mem_free(changes);
+}
+
+void world_delete(struct world *world, size_t index, const struct uvea_search_config *config)
+{
+    struct uvea_iris_share *share = uvea_mem_alloc(1, sizeof(*share));
+    struct change *change = uvea_mem_alloc(1, sizeof(*change));
+
+    assert_non_null(share);
+    assert_non_null(change);
+    uvea_spectral_deletion_dummy(&change->spectrum);
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        uvea_iris_deletion_dummy(uvea_party_at(i), share);
+        for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
+            uvea_scan_record_of_share(share, change->eye[eye]);
+        }
+        apply(world, (int)i, index, change, config);
+    }
+    for (int eye = 0; eye < UVEA_EYE_COUNT; eye++) {
+        memset(world->records[index].eye[eye].code, 0, sizeof(world->records[index].eye[eye].code));
+        memset(world->records[index].eye[eye].mask, 0xff,
+               sizeof(world->records[index].eye[eye].mask));
+    }
+    uvea_mem_free(share);
+    uvea_mem_free(change);
+}
+
+// ---- searching
+
+void world_search(struct world *world, struct cluster *cluster,
+                  const struct uvea_search_config *config, const struct uvea_search_job *jobs,
+                  struct uvea_search_result *results)
+{
+    const struct cluster_search search = {
+        .config = config,
+        .databases = world->resident,
+        .colds = world->cold,
+        .spectra = config->path == UVEA_SEARCH_NTT ? world->spectral : NULL,
+        .jobs = jobs,
+        .results = results,
+    };
+
+    cluster_search(cluster, &search);
 }
 
 // ---- populations

@@ -25,8 +25,10 @@ struct world {
     struct world_store store[UVEA_PARTY_COUNT];
     struct uvea_resident resident[UVEA_PARTY_COUNT];
     struct uvea_cold *cold[UVEA_PARTY_COUNT];
+    struct uvea_spectral spectral[UVEA_PARTY_COUNT];
     struct uvea_iris_upload upload[UVEA_PARTY_COUNT]; // the query's, after world_share
     struct uvea_scan_query prepared[UVEA_PARTY_COUNT];
+    struct uvea_spectral_query spectral_query[UVEA_PARTY_COUNT];
 };
 
 // records, count and query are the caller's to fill.
@@ -45,6 +47,24 @@ void world_share_query(struct world *world, struct uvea_chacha *rng);
 void world_load(struct world *world, struct cluster *cluster, enum uvea_eye scanned,
                 const struct uvea_cold_config *config);
 void world_unload(struct world *world);
+
+// On the NTT path, after world_load: converts all records; converts the query as shared, mirrored
+// too.
+void world_convert(struct world *world, struct cluster *cluster,
+                   const struct uvea_search_config *config);
+void world_convert_query(struct world *world, struct cluster *cluster,
+                         const struct uvea_search_config *config);
+
+// Puts the pair of records[index], or a deleted identity's dummy, in a record's place at the next
+// version, in the databases as they are loaded; the stores know nothing of it.
+void world_update(struct world *world, struct cluster *cluster, struct uvea_chacha *rng,
+                  size_t index, const struct uvea_search_config *config);
+void world_delete(struct world *world, size_t index, const struct uvea_search_config *config);
+
+// The three parties search with these jobs; on the NTT path with what was converted.
+void world_search(struct world *world, struct cluster *cluster,
+                  const struct uvea_search_config *config, const struct uvea_search_job *jobs,
+                  struct uvea_search_result *results);
 
 // A population with every relation to the query that matters to a search, from a seed.
 struct world *world_related(size_t count);

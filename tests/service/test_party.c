@@ -310,7 +310,7 @@ static void assert_search(const struct trio_world *world, size_t step, size_t re
 
     fixture_search(world->records, record_count, &what->pair,
                    world->member[0].config.search.full_scan_eye, what->mirror, &known,
-                   what->or_rule != 0 ? 1 : 0, &want);
+                   what->or_rule != 0 ? 1 : 0, UVEA_SEARCH_NO_TARGET, &want);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
         got[i] = world->member[i].responses[step]->search;
     }
