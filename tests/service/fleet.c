@@ -50,9 +50,18 @@ static void party_main(void *arg)
 {
     struct fleet_member *member = arg;
 
+    struct uvea_sim *sim = member->fleet->sim;
+    const bool counts = member->starts == 0 && member->fails_allocation > 0;
+
     member->starts++;
     member->context.text[0] = '\0';
+    if (counts) {
+        uvea_sim_process_fail_allocation(sim, member->party, member->fails_allocation, false);
+    }
     member->error = run_party(member);
+    if (counts) {
+        member->allocations = uvea_sim_process_allocations(sim, member->party);
+    }
 }
 
 static void party_died(void *arg)

@@ -42,8 +42,10 @@ struct fleet_member {
     struct uvea_node *node;                      // while it runs
     struct fleet_death deaths[FLEET_DEATHS_MAX]; // in one life after the other
     unsigned death_count;
-    uint64_t dies_in_commit; // of the batch in which it processes its nth request; 0: not
-    uint64_t dies_at_write;  // of that commit
+    uint64_t dies_in_commit;   // of the batch in which it processes its nth request; 0: not
+    uint64_t dies_at_write;    // of that commit
+    uint64_t fails_allocation; // of its first life; 0: none
+    uint64_t allocations;      // of its first life, when fails_allocation is not 0
     unsigned starts;
     unsigned crashes;
     enum uvea_error error; // of its last life that was not cut short
