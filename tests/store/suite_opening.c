@@ -289,7 +289,7 @@ static int live(struct fixture *fixture, int pipe_end)
 void killed_process_loses_nothing_acknowledged(void **state)
 {
     struct fixture *fixture = *state;
-    enum { LIVES = 60 };
+    enum { LIVES = 40 };
     uint64_t steps = 0;
     for (unsigned life = 0; life < LIVES; life++) {
         fixture_stop(fixture);
