@@ -1,5 +1,5 @@
-// Parties that run out of memory or whose disk fails once: they stop, are started again, and the
-// story goes on.
+// Parties that run out of memory, whose disk fails once, whose connections break or stand still:
+// they stop, are started again, and the story goes on.
 #include "tests/service/story.h"
 
 #include <inttypes.h>
@@ -56,11 +56,56 @@ static void a_disk_that_fails_once_is_no_loss(void **state)
     }
 }
 
+// ---- networks
+
+static void tell_with(const struct uvea_sim_fault *fault, const char *name)
+{
+    struct story *story = story_open(79);
+
+    print_message("  %s %u>%u\n", name, fault->from, fault->to);
+    assert_int_equal(uvea_sim_inject(story->fleet.sim, fault), UVEA_OK);
+    story_tell(story);
+    story_close(story);
+}
+
+static void connections_may_break_anywhere(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SAMPLES / 2; i++) {
+        const struct uvea_sim_fault fault = {
+            .kind = UVEA_SIM_FAULT_RESET,
+            .from = i % UVEA_PARTY_COUNT,
+            .to = (i + 1 + i / 3 % 2) % UVEA_PARTY_COUNT,
+            .connection = UVEA_SIM_ANY_CONNECTION,
+            .at_byte = 1000 + 9001 * i,
+        };
+        tell_with(&fault, "reset");
+    }
+}
+
+static void links_may_stand_still(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SAMPLES / 4; i++) {
+        const struct uvea_sim_fault fault = {
+            .kind = i % 2 == 0 ? UVEA_SIM_FAULT_PARTITION : UVEA_SIM_FAULT_STALL,
+            .from = i % UVEA_PARTY_COUNT,
+            .to = (i + 1) % UVEA_PARTY_COUNT,
+            .at_byte = UVEA_SIM_NO_BYTE,
+            .at_ns = UVEA_SECOND + 700 * i * UVEA_MS,
+            .for_ns = 25 * UVEA_SECOND,
+        };
+        tell_with(&fault, i % 2 == 0 ? "partition" : "stall");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_allocation_is_indispensable),
         cmocka_unit_test(a_disk_that_fails_once_is_no_loss),
+        cmocka_unit_test(connections_may_break_anywhere),
+        cmocka_unit_test(links_may_stand_still),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
