@@ -66,15 +66,15 @@ struct bench {
 static struct bench *open_bench(struct uvea_rt *rt, size_t cache, size_t window)
 {
     struct bench *bench = uvea_mem_alloc(1, sizeof(*bench));
+
+    UVEA_CHECK(bench != NULL);
     const struct uvea_cold_config config = {
         .rt = rt,
         .cache_records = cache,
         .window_records = window,
         .read = read_store,
-        .arg = bench == NULL ? NULL : &bench->store,
+        .arg = &bench->store,
     };
-
-    assert_non_null(bench);
     assert_int_equal(uvea_cold_open(&config, &bench->cold), UVEA_OK);
     return bench;
 }

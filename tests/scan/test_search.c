@@ -286,25 +286,25 @@ struct refusal {
     size_t sessions;
     size_t chunk;
     uint32_t known[3];
+    uint32_t target; // plus one
     size_t known_count;
     const char *says;
-    uint32_t target; // plus one
     size_t earlier;
     bool no_cold;
 };
 
 static const struct refusal refusals[] = {
-    {0, 4, {0}, 0, "0 sessions", 0, 0, false},
-    {4, 4, {0}, 0, "4 sessions", 0, 0, false},
-    {12, 4, {0}, 0, "12 sessions", 0, 0, false},
-    {8, 0, {0}, 0, "chunks of 0", 0, 0, false},
-    {8, 4097, {0}, 0, "chunks of 4097", 0, 0, false},
-    {8, 4, {5}, 1, "entry 0", 0, 0, false},
-    {8, 4, {1, 0}, 2, "entry 1", 0, 0, false},
-    {8, 4, {0, 1, 1}, 3, "entry 2", 0, 0, false},
-    {8, 4, {0}, 0, "target 5 of 5", 6, 0, false},
-    {8, 4, {0}, 0, "1025 earlier", 0, UVEA_SEARCH_EARLIER_MAX + 1, false},
-    {8, 4, {0}, 0, "other eye", 0, 0, true},
+    {0, 4, {0}, 0, 0, "0 sessions", 0, false},
+    {4, 4, {0}, 0, 0, "4 sessions", 0, false},
+    {12, 4, {0}, 0, 0, "12 sessions", 0, false},
+    {8, 0, {0}, 0, 0, "chunks of 0", 0, false},
+    {8, 4097, {0}, 0, 0, "chunks of 4097", 0, false},
+    {8, 4, {5}, 0, 1, "entry 0", 0, false},
+    {8, 4, {1, 0}, 0, 2, "entry 1", 0, false},
+    {8, 4, {0, 1, 1}, 0, 3, "entry 2", 0, false},
+    {8, 4, {0}, 6, 0, "target 5 of 5", 0, false},
+    {8, 4, {0}, 0, 0, "1025 earlier", UVEA_SEARCH_EARLIER_MAX + 1, false},
+    {8, 4, {0}, 0, 0, "other eye", 0, true},
 };
 
 static void impossible_calls_are_refused_before_any_message(void **state)
