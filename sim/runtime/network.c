@@ -320,3 +320,9 @@ void uvea_sim_fault_at_byte(struct uvea_sim *sim, struct uvea_sim_pipe *pipe,
         link_hold(sim, pipe->link, fault->fault.for_ns);
     }
 }
+
+void uvea_sim_watch(struct uvea_sim *sim, uvea_sim_watch_fn *fn, void *arg)
+{
+    sim->watch = fn;
+    sim->watch_arg = arg;
+}

@@ -89,6 +89,12 @@ UVEA_MUST_USE enum uvea_error uvea_sim_inject(struct uvea_sim *sim,
 // All links move again.
 void uvea_sim_heal(struct uvea_sim *sim);
 
+// Sees all bytes that arrive anywhere, piece by piece, as an onlooker: it must not change a thing.
+typedef void uvea_sim_watch_fn(void *arg, unsigned from, unsigned to, const uint8_t *bytes,
+                               size_t count);
+// One at most; NULL for none.
+void uvea_sim_watch(struct uvea_sim *sim, uvea_sim_watch_fn *fn, void *arg);
+
 struct uvea_sim_traffic {
     uint64_t bytes_written;
     uint64_t bytes_delivered;

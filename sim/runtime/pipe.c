@@ -66,6 +66,9 @@ static void record_delivery(struct uvea_sim *sim, struct uvea_sim_pipe *pipe, si
                          pipe->link->from, bytes,
                          (struct uvea_sim_bytes){parts[0].data, parts[0].bytes},
                          (struct uvea_sim_bytes){parts[1].data, parts[1].bytes});
+    for (unsigned i = 0; sim->watch != NULL && i < 2; i++) {
+        sim->watch(sim->watch_arg, pipe->link->from, pipe->link->to, parts[i].data, parts[i].bytes);
+    }
 }
 
 static void deliver(struct uvea_sim *sim, struct uvea_sim_pipe *pipe)

@@ -292,6 +292,8 @@ struct uvea_sim {
     bool spinning;       // a task reads the clock without ever waiting
     bool closing;        // the run is over, tasks are made to return
     bool silent;         // the simulator allocates for itself
+    uvea_sim_watch_fn *watch;
+    void *watch_arg;
     unsigned kill_count; // nodes with kill_why
     struct uvea_task *running;
     struct uvea_sim_wait_list ready;     // linked by ready_next, as the next

@@ -144,6 +144,9 @@ static enum uvea_error make_object(struct uvea_client *client, struct turn *turn
     uvea_population_split(&turn->demand.pair, &turn->shares, turn->split, turn->uploads);
     uvea_sim_random_fill(&turn->shares, entropy[0], sizeof(entropy));
     uvea_buf_clear(&turn->object);
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        UVEA_TRY(uvea_leak_know(client->leak, party, &turn->uploads[party]));
+    }
     return uvea_share_object_encode(turn->uploads,
                                     (const uint8_t(*)[UVEA_SHARE_KEY_BYTES])client->public_keys,
                                     (const uint8_t(*)[UVEA_SHARE_KEY_BYTES])entropy, &turn->object);

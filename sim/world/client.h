@@ -8,6 +8,7 @@
 #include "core/base/party.h"
 #include "core/rt/rt.h"
 #include "core/service/share_object.h"
+#include "sim/world/leak.h"
 #include "sim/world/ledger.h"
 #include "sim/world/population.h"
 #include "sim/world/world.h"
@@ -27,7 +28,8 @@ struct uvea_client {
     struct uvea_ledger *ledger;
     const char *addresses[UVEA_PARTY_COUNT]; // of the parties' HTTP servers
     uint8_t public_keys[UVEA_PARTY_COUNT][UVEA_SHARE_KEY_BYTES];
-    uint64_t deadline_ns; // by the client's clock
+    struct uvea_leak *leak; // is told what each party gets
+    uint64_t deadline_ns;   // by the client's clock
     uvea_client_restart_fn *restart;
     void *restart_arg;
     uvea_world_progress_fn *progress;

@@ -46,6 +46,16 @@ static void judge_ledger(const struct uvea_world *world, struct uvea_world_resul
     }
 }
 
+static void judge_leak(const struct uvea_world *world, struct uvea_world_result *result)
+{
+    const struct uvea_leak *leak = &world->leak;
+    if (leak->found > 0) {
+        decide(result, UVEA_VERDICT_WRONG,
+               "party %u sent party %u a piece of party %u's share as it is (%llu pieces in all)",
+               leak->from, leak->to, leak->owner, (unsigned long long)leak->found);
+    }
+}
+
 static void judge_parties(const struct uvea_world *world, struct uvea_world_result *result)
 {
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
@@ -175,6 +185,7 @@ enum uvea_error uvea_world_conclude(struct uvea_world *world,
         .events = outcome->events,
     };
     memcpy(result->hash, outcome->hash, sizeof(result->hash));
+    judge_leak(world, result);
     judge_ledger(world, result);
     judge_parties(world, result);
     judge_progress(world, outcome, result);

@@ -81,6 +81,7 @@ static enum uvea_error open_sim(struct uvea_world *world, struct uvea_error_cont
     struct uvea_sim_config config;
     uvea_setup_sim(&world->scenario, &config);
     UVEA_TRY(uvea_sim_open(&config, &world->sim, context));
+    uvea_sim_watch(world->sim, uvea_leak_watch, &world->leak);
     struct uvea_sim_trace *trace = uvea_sim_trace(world->sim);
     if (world->options->trace != NULL) {
         uvea_sim_trace_write(trace, world->options->trace);
@@ -115,7 +116,10 @@ static enum uvea_error open_machines(struct uvea_world *world, struct uvea_error
 
 // ---- the database before the first request
 
-enum { SEED_BATCH = 16 }; // records written in one transaction
+enum {
+    SEED_BATCH = 16,   // records written in one transaction
+    LEAK_RECORDS = 32, // records whose shares are looked for on the network
+};
 
 struct enrolment {
     struct uvea_template_pair pair;
@@ -136,9 +140,12 @@ static enum uvea_error enrol_one(struct uvea_world *world, struct enrolment *enr
     uvea_population_split(&enrolment->pair, &enrolment->randomness, enrolment->split,
                           enrolment->uploads);
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        if (index < LEAK_RECORDS) {
+            UVEA_TRY(uvea_leak_know(&world->leak, party, &enrolment->uploads[party]));
+        }
         for (unsigned eye = 0; eye < UVEA_EYE_COUNT; eye++) {
             uvea_scan_record_of_share(&enrolment->uploads[party].eye[eye],
-                                     enrolment->eyes[party][slot][eye]);
+                                      enrolment->eyes[party][slot][eye]);
         }
     }
     return UVEA_OK;
@@ -260,6 +267,7 @@ static enum uvea_error start(struct uvea_world *world, struct uvea_error_context
         .scenario = &world->scenario,
         .population = &world->population,
         .ledger = world->ledger,
+        .leak = &world->leak,
         .deadline_ns = uvea_rt_deadline_ns(rt, client_time_ns(world)),
         .restart = restart,
         .restart_arg = world,
@@ -285,6 +293,7 @@ static void world_deinit(struct uvea_world *world)
         uvea_machine_close(&world->machines[party]);
     }
     uvea_injector_deinit(&world->injector);
+    uvea_leak_deinit(&world->leak);
     uvea_population_deinit(&world->population);
     uvea_ledger_close(world->ledger);
     uvea_scenario_deinit(&world->scenario);

@@ -6,6 +6,7 @@
 #include "sim/runtime/sim.h"
 #include "sim/world/client.h"
 #include "sim/world/inject.h"
+#include "sim/world/leak.h"
 #include "sim/world/ledger.h"
 #include "sim/world/machine.h"
 #include "sim/world/population.h"
@@ -22,6 +23,7 @@ struct uvea_world {
     struct uvea_machine machines[UVEA_PARTY_COUNT];
     struct uvea_client client;
     struct uvea_injector injector;
+    struct uvea_leak leak;
     uint64_t marks[UVEA_MARK_COUNT];
     uint64_t processed; // largest sequence that party 0 was seen to process
 };
