@@ -4,7 +4,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
-#include "oracle/decide.h"
+#include "oracle/search.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,7 +1,6 @@
 #include "oracle/service.h"
 
 #include "core/base/mem.h"
-#include "oracle/search.h"
 
 #include <string.h>
 

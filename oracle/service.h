@@ -9,7 +9,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
-#include "oracle/decide.h"
+#include "oracle/search.h"
 
 #include <stdbool.h>
 #include <stddef.h>

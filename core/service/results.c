@@ -330,21 +330,6 @@ enum uvea_error uvea_results_encode(struct uvea_party party, const struct uvea_b
 
 // ---- reading
 
-enum uvea_error uvea_results_readdress(const char *result, struct uvea_party party,
-                                       struct uvea_buf *buf)
-{
-    json_t *object;
-    UVEA_TRY(uvea_iris_load_object(result, strlen(result), &object, NULL));
-    enum uvea_error error = UVEA_ERR_FORMAT;
-    if (json_is_integer(json_object_get(object, "node_id"))) {
-        error = json_object_set_new(object, "node_id", integer(party.index)) == 0
-                    ? uvea_service_append_json(object, buf)
-                    : UVEA_ERR_MEMORY;
-    }
-    json_decref(object);
-    return error;
-}
-
 static enum uvea_error refuse(struct uvea_error_context *context, const char *name,
                               const char *problem)
 {

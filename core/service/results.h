@@ -46,13 +46,6 @@ UVEA_MUST_USE enum uvea_error uvea_results_encode(struct uvea_party party,
                                                   const struct uvea_batch *batch, size_t at,
                                                   struct uvea_buf *buf);
 
-// The same result as another party would publish it: node_id replaced, everything else as it is,
-// provided that it was written by uvea_results_encode (other JSON comes out in that spelling), and
-// a NUL that len does not count. FORMAT, LIMIT: result is not an object with an integer node_id.
-// buf is unchanged on failure.
-UVEA_MUST_USE enum uvea_error uvea_results_readdress(const char *result, struct uvea_party party,
-                                                     struct uvea_buf *buf);
-
 // What a reader needs to know of any result: the echoed id (signup_id, reauth_id, request_id,
 // message_id or "" for a deletion), node and error. Strings belong to the caller-released owner.
 struct uvea_result_summary {

@@ -2,7 +2,7 @@
 #ifndef UVEA_TESTS_ORACLE_FIXTURE_H
 #define UVEA_TESTS_ORACLE_FIXTURE_H
 
-#include "oracle/decide.h"
+#include "oracle/search.h"
 
 #include <stdint.h>
 #include <string.h>

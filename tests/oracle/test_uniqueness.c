@@ -1,15 +1,23 @@
+// Uniqueness requests on their own, one after the other.
 #include "core/base/mem.h"
-#include "oracle/decide.h"
+#include "oracle/service.h"
 #include "tests/oracle/fixture.h"
 #include "tests/support/cmocka.h"
 
-// A model of `records` random identities, and room for one request and its answer. Serial s holds
+enum decision {
+    NO_MUTATION,
+    INSERT_SKIPPED,
+    INSERT,
+};
+
+// A model of `records` random identities, and room for one request and its ruling. Serial s holds
 // random_pair(s).
 struct bench {
-    struct uvea_oracle_model model;
+    struct uvea_oracle_service model;
     struct uvea_oracle_pair query;
-    struct uvea_oracle_request request;
-    struct uvea_oracle_answer answer;
+    struct uvea_oracle_order request;
+    struct uvea_oracle_ruling answer;
+    enum decision decision;
 };
 
 static const struct uvea_oracle_config config_default = {
@@ -20,43 +28,74 @@ static const struct uvea_oracle_config config_default = {
     .supermatch_limit = 4000,
 };
 
+static void insert(struct bench *b, const struct uvea_oracle_pair *pair)
+{
+    const uint32_t next = b->model.record_count + 1;
+    uint32_t serial;
+    assert_int_equal(uvea_oracle_service_seed(&b->model, pair, &serial), UVEA_OK);
+    assert_int_equal(serial, next);
+}
+
 static struct bench *bench_open(struct uvea_oracle_config config, uint32_t records)
 {
+    static const struct uvea_oracle_gates gates = {false, false, false, false};
     struct bench *b = uvea_mem_alloc(1, sizeof(*b));
     assert_non_null(b);
-    uvea_oracle_model_init(&b->model, &config);
+    uvea_oracle_service_init(&b->model, &config, &gates);
     for (uint32_t s = 1; s <= records; s++) {
         struct uvea_oracle_pair pair = random_pair(s);
-        uint32_t serial;
-        assert_int_equal(uvea_oracle_model_insert(&b->model, &pair, &serial), UVEA_OK);
-        assert_int_equal(serial, s);
+        insert(b, &pair);
     }
     b->query = random_pair(1000);
-    b->request = (struct uvea_oracle_request){.signup_id = "s-1", .pair = &b->query};
+    b->request = (struct uvea_oracle_order){
+        .kind = UVEA_ORACLE_UNIQUENESS,
+        .id = "s-1",
+        .pair = &b->query,
+    };
     return b;
 }
 
 static void bench_close(struct bench *b)
 {
-    uvea_oracle_answer_deinit(&b->answer);
-    uvea_oracle_model_deinit(&b->model);
+    uvea_oracle_ruling_deinit(&b->answer);
+    uvea_oracle_service_deinit(&b->model);
     uvea_mem_free(b);
 }
 
+static void ask_for_mirror(struct bench *b, bool mirror)
+{
+    b->request.has_mirror_flag = mirror;
+    b->request.mirror_flag = mirror;
+}
+
+// What is ruled is carried out.
 static void ask(struct bench *b)
 {
     struct uvea_error_context context = {{0}};
-    uvea_oracle_answer_deinit(&b->answer);
-    assert_int_equal(uvea_oracle_uniqueness(&b->model, &b->request, &b->answer, &context), UVEA_OK);
+    uvea_oracle_ruling_deinit(&b->answer);
+    assert_int_equal(uvea_oracle_rule(&b->model, &b->request, 1, &b->answer, &context), UVEA_OK);
+    assert_int_equal(uvea_oracle_apply(&b->model, &b->request, 1, &b->answer), UVEA_OK);
+    assert_null(b->answer.error_reason);
+    assert_false(b->answer.updates);
+    assert_int_equal(b->answer.serial != 0, b->answer.inserts);
+    b->decision = b->answer.matched ? NO_MUTATION : INSERT_SKIPPED;
+    if (b->answer.inserts) {
+        assert_false(b->answer.matched);
+        b->decision = INSERT;
+    }
+}
+
+static enum uvea_error write_json(const struct bench *b, unsigned node_id, struct uvea_buf *buf,
+                                  struct uvea_error_context *context)
+{
+    return uvea_oracle_result(&b->model, &b->request, 1, &b->answer, 0, node_id, buf, context);
 }
 
 static void expect_json(const struct bench *b, unsigned node_id, const char *expected)
 {
     struct uvea_buf buf = {0};
     struct uvea_error_context context;
-    assert_int_equal(uvea_oracle_uniqueness_json(&b->model.config, &b->request, &b->answer, node_id,
-                                                 &buf, &context),
-                     UVEA_OK);
+    assert_int_equal(write_json(b, node_id, &buf, &context), UVEA_OK);
     assert_int_equal(uvea_buf_append(&buf, "", 1), UVEA_OK);
     assert_string_equal((char *)buf.data, expected);
     uvea_buf_deinit(&buf);
@@ -67,7 +106,7 @@ static void fresh_pair_is_inserted(void **state)
     (void)state;
     struct bench *b = bench_open(config_default, 0);
     ask(b);
-    assert_int_equal(b->answer.decision, UVEA_ORACLE_INSERT);
+    assert_int_equal(b->decision, INSERT);
     assert_int_equal(b->answer.serial, 1);
     assert_int_equal(b->model.record_count, 1);
     expect_json(b, 2,
@@ -84,7 +123,7 @@ static void fresh_pair_is_inserted(void **state)
                 "\"full_face_mirror_partial_matches_count_right\":0,"
                 "\"error\":null,\"error_reason\":null}");
     ask(b);
-    assert_int_equal(b->answer.decision, UVEA_ORACLE_NO_MUTATION);
+    assert_int_equal(b->decision, NO_MUTATION);
     assert_int_equal(b->model.record_count, 1);
     bench_close(b);
 }
@@ -152,7 +191,7 @@ static void skipped_insert_has_an_empty_list_and_leaves_the_database(void **stat
     struct bench *b = bench_open(config_default, 1);
     b->request.skip_persistence = true;
     ask(b);
-    assert_int_equal(b->answer.decision, UVEA_ORACLE_INSERT_SKIPPED);
+    assert_int_equal(b->decision, INSERT_SKIPPED);
     assert_int_equal(b->model.record_count, 1);
     expect_json(b, 0,
                 "{\"node_id\":0,\"serial_id\":null,\"is_match\":false,\"signup_id\":\"s-1\","
@@ -196,7 +235,7 @@ static void second_eye_is_looked_at_behind_the_first_only(void **state)
     assert_int_equal(normal->partial_count[UVEA_ORACLE_RIGHT], 1);
     assert_int_equal(normal->match_count, 0);
     assert_int_equal(normal->passes[0].code_dot, 3200);
-    assert_int_equal(b->answer.decision, UVEA_ORACLE_INSERT_SKIPPED);
+    assert_int_equal(b->decision, INSERT_SKIPPED);
 
     b->query.eye[UVEA_ORACLE_LEFT] = flipped(random_pair(2).eye[UVEA_ORACLE_LEFT], 4801);
     ask(b);
@@ -210,7 +249,7 @@ static void second_eye_is_looked_at_behind_the_first_only(void **state)
     ask(b);
     normal = &b->answer.search[UVEA_ORACLE_NORMAL];
     assert_int_equal(normal->partial_count[UVEA_ORACLE_RIGHT], 1);
-    assert_int_equal(b->answer.decision, UVEA_ORACLE_INSERT);
+    assert_int_equal(b->decision, INSERT);
     bench_close(b);
 }
 
@@ -222,24 +261,23 @@ static void strict_limit_decides_the_request(void **state)
         b->query = random_pair(1);
         b->query.eye[UVEA_ORACLE_RIGHT] = flipped(b->query.eye[UVEA_ORACLE_RIGHT], bits);
         ask(b);
-        assert_int_equal(b->answer.decision,
-                         bits <= 4416 ? UVEA_ORACLE_NO_MUTATION : UVEA_ORACLE_INSERT);
+        assert_int_equal(b->decision, bits <= 4416 ? NO_MUTATION : INSERT);
         bench_close(b);
     }
 }
 
-static enum uvea_oracle_decision ask_or_rule(struct uvea_oracle_config config,
-                                             const uint32_t *serials, size_t count)
+static enum decision ask_or_rule(struct uvea_oracle_config config, const uint32_t *serials,
+                                 size_t count)
 {
     struct bench *b = bench_open(config, 5);
     b->query.eye[UVEA_ORACLE_RIGHT] = random_pair(3).eye[UVEA_ORACLE_RIGHT];
     b->request.or_rule_serials = serials;
     b->request.or_rule_count = count;
     ask(b);
-    enum uvea_oracle_decision decision = b->answer.decision;
+    const enum decision decision = b->decision;
     const struct uvea_oracle_search *normal = &b->answer.search[UVEA_ORACLE_NORMAL];
-    assert_int_equal(normal->match_count, decision == UVEA_ORACLE_NO_MUTATION);
-    assert_int_equal(normal->records[2].matched, decision == UVEA_ORACLE_NO_MUTATION);
+    assert_int_equal(normal->match_count, decision == NO_MUTATION);
+    assert_int_equal(normal->records[2].matched, decision == NO_MUTATION);
     bench_close(b);
     return decision;
 }
@@ -251,15 +289,15 @@ static void or_rule_serials_match_on_either_eye(void **state)
     const uint32_t others[] = {0, 1, 2, 4, 5, 6, UINT32_MAX};
     const uint32_t noisy[] = {99, 3, 3, 0};
     struct uvea_oracle_config config = config_default;
-    assert_int_equal(ask_or_rule(config, target, 1), UVEA_ORACLE_NO_MUTATION);
-    assert_int_equal(ask_or_rule(config, others, 7), UVEA_ORACLE_INSERT);
-    assert_int_equal(ask_or_rule(config, noisy, 4), UVEA_ORACLE_NO_MUTATION);
-    assert_int_equal(ask_or_rule(config, NULL, 0), UVEA_ORACLE_INSERT);
+    assert_int_equal(ask_or_rule(config, target, 1), NO_MUTATION);
+    assert_int_equal(ask_or_rule(config, others, 7), INSERT);
+    assert_int_equal(ask_or_rule(config, noisy, 4), NO_MUTATION);
+    assert_int_equal(ask_or_rule(config, NULL, 0), INSERT);
     config.luc_serial_ids_from_request = false;
-    assert_int_equal(ask_or_rule(config, target, 1), UVEA_ORACLE_INSERT);
+    assert_int_equal(ask_or_rule(config, target, 1), INSERT);
     config.luc_serial_ids_from_request = true;
     config.luc_enabled = false;
-    assert_int_equal(ask_or_rule(config, target, 1), UVEA_ORACLE_INSERT);
+    assert_int_equal(ask_or_rule(config, target, 1), INSERT);
 }
 
 // Serial 3 of 5 is in a window of N + 1 newest records from N = 2 on.
@@ -269,13 +307,12 @@ static void look_back_window_is_inclusive(void **state)
     struct uvea_oracle_config config = config_default;
     for (uint32_t n = 0; n <= 9; n++) {
         config.luc_lookback_records = n;
-        assert_int_equal(ask_or_rule(config, NULL, 0),
-                         n >= 2 ? UVEA_ORACLE_NO_MUTATION : UVEA_ORACLE_INSERT);
+        assert_int_equal(ask_or_rule(config, NULL, 0), n >= 2 ? NO_MUTATION : INSERT);
     }
     config.luc_lookback_records = UINT32_MAX;
-    assert_int_equal(ask_or_rule(config, NULL, 0), UVEA_ORACLE_NO_MUTATION);
+    assert_int_equal(ask_or_rule(config, NULL, 0), NO_MUTATION);
     config.luc_enabled = false;
-    assert_int_equal(ask_or_rule(config, NULL, 0), UVEA_ORACLE_INSERT);
+    assert_int_equal(ask_or_rule(config, NULL, 0), INSERT);
 }
 
 // The window moves on with each insert, and is taken before the request's own.
@@ -316,9 +353,9 @@ static void mirrored_face_is_an_attack_when_the_pass_is_asked_for(void **state)
     struct bench *b = bench_open(config_default, 3);
     struct uvea_oracle_pair target = random_pair(2);
     b->query = mirrored_pair(&target);
-    b->request.mirror = true;
+    ask_for_mirror(b, true);
     ask(b);
-    assert_int_equal(b->answer.decision, UVEA_ORACLE_NO_MUTATION);
+    assert_int_equal(b->decision, NO_MUTATION);
     assert_true(b->answer.mirror_attack);
     expect_json(b, 0,
                 "{\"node_id\":0,\"serial_id\":null,\"is_match\":true,\"signup_id\":\"s-1\","
@@ -333,9 +370,9 @@ static void mirrored_face_is_an_attack_when_the_pass_is_asked_for(void **state)
                 "\"full_face_mirror_partial_matches_count_left\":1,"
                 "\"full_face_mirror_partial_matches_count_right\":1,"
                 "\"error\":null,\"error_reason\":null}");
-    b->request.mirror = false;
+    ask_for_mirror(b, false);
     ask(b);
-    assert_int_equal(b->answer.decision, UVEA_ORACLE_INSERT);
+    assert_int_equal(b->decision, INSERT);
     assert_false(b->answer.mirror_attack);
     assert_false(b->answer.search[UVEA_ORACLE_MIRROR].run);
     bench_close(b);
@@ -348,8 +385,8 @@ static void mirror_match_beside_a_normal_one_is_no_attack(void **state)
     struct bench *b = bench_open(config_default, 3);
     b->query = random_pair(1);
     struct uvea_oracle_pair image = mirrored_pair(&b->query);
-    assert_int_equal(uvea_oracle_model_insert(&b->model, &image, NULL), UVEA_OK);
-    b->request.mirror = true;
+    insert(b, &image);
+    ask_for_mirror(b, true);
     ask(b);
     assert_false(b->answer.mirror_attack);
     assert_int_equal(b->answer.search[UVEA_ORACLE_NORMAL].match_count, 1);
@@ -365,7 +402,7 @@ static void mirror_orientation_names_the_database_eye(void **state)
     struct bench *b = bench_open(config_default, 3);
     struct uvea_oracle_pair target = random_pair(2);
     uvea_oracle_mirror(&target.eye[UVEA_ORACLE_RIGHT], &b->query.eye[UVEA_ORACLE_LEFT]);
-    b->request.mirror = true;
+    ask_for_mirror(b, true);
     b->request.skip_persistence = true;
     ask(b);
     const struct uvea_oracle_search *mirror = &b->answer.search[UVEA_ORACLE_MIRROR];
@@ -394,14 +431,14 @@ static void supermatch_blocks_above_the_limit_only(void **state)
         for (uint32_t s = 2; s <= 4; s++) {
             struct uvea_oracle_pair pair = random_pair(s);
             pair.eye[UVEA_ORACLE_LEFT] = b->query.eye[UVEA_ORACLE_LEFT];
-            assert_int_equal(uvea_oracle_model_insert(&b->model, &pair, NULL), UVEA_OK);
+            insert(b, &pair);
         }
         ask(b);
         const struct uvea_oracle_search *normal = &b->answer.search[UVEA_ORACLE_NORMAL];
         assert_int_equal(normal->partial_count[UVEA_ORACLE_LEFT], 3);
         assert_int_equal(normal->match_count, 0);
         assert_int_equal(normal->saturated[UVEA_ORACLE_LEFT], n == 1);
-        assert_int_equal(b->answer.decision, n == 1 ? UVEA_ORACLE_NO_MUTATION : UVEA_ORACLE_INSERT);
+        assert_int_equal(b->decision, n == 1 ? NO_MUTATION : INSERT);
         bench_close(b);
     }
 }
@@ -414,16 +451,14 @@ static void all_masked_query_matches_all_and_lists_are_capped(void **state)
     memset(b->query.eye[UVEA_ORACLE_LEFT].mask, 0, sizeof(b->query.eye[0].mask));
     memset(b->query.eye[UVEA_ORACLE_RIGHT].mask, 0, sizeof(b->query.eye[0].mask));
     ask(b);
-    assert_int_equal(b->answer.decision, UVEA_ORACLE_NO_MUTATION);
+    assert_int_equal(b->decision, NO_MUTATION);
     const struct uvea_oracle_search *normal = &b->answer.search[UVEA_ORACLE_NORMAL];
     assert_int_equal(normal->match_count, 2050);
     assert_int_equal(normal->pass_count, 2050 * 31 * 2);
 
     struct uvea_buf buf = {0};
     struct uvea_error_context context;
-    assert_int_equal(
-        uvea_oracle_uniqueness_json(&b->model.config, &b->request, &b->answer, 0, &buf, &context),
-        UVEA_OK);
+    assert_int_equal(write_json(b, 0, &buf, &context), UVEA_OK);
     assert_int_equal(uvea_buf_append(&buf, "", 1), UVEA_OK);
     const char *json = (char *)buf.data;
     assert_non_null(strstr(json, "\"partial_matches_count_left\":2050"));
@@ -444,12 +479,10 @@ static void malformed_signup_id_is_refused(void **state)
     (void)state;
     struct bench *b = bench_open(config_default, 0);
     ask(b);
-    b->request.signup_id = "\xff";
+    b->request.id = "\xff";
     struct uvea_buf buf = {0};
     struct uvea_error_context context = {{0}};
-    assert_int_equal(
-        uvea_oracle_uniqueness_json(&b->model.config, &b->request, &b->answer, 0, &buf, &context),
-        UVEA_ERR_FORMAT);
+    assert_int_equal(write_json(b, 0, &buf, &context), UVEA_ERR_FORMAT);
     assert_string_equal(context.text, "signup_id is not UTF-8");
     assert_int_equal(buf.len, 0);
     bench_close(b);
