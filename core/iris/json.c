@@ -1,20 +1,41 @@
 #include "core/iris/json.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 enum { TEXT_BYTES_MAX = 1 << 24, DEPTH_MAX = 16 };
+
+// Where c stands next, or len.
+static size_t find(const char *text, size_t at, size_t len, char c)
+{
+    const char *found = at < len ? memchr(text + at, c, len - at) : NULL;
+    return found == NULL ? len : (size_t)(found - text);
+}
+
+// The closing quote of the string that begins at `at`, or len. Shares are strings of hundreds of
+// kilobytes, so they are not looked at one character at a time.
+static size_t end_of_string(const char *text, size_t at, size_t len)
+{
+    size_t quote = find(text, at, len, '"');
+    for (;;) {
+        const size_t escape = find(text, at, quote, '\\');
+        if (escape == quote) {
+            return quote;
+        }
+        at = escape + 2;
+        if (at > quote) { // not before, so that many escapes take no longer than few
+            quote = find(text, at, len, '"');
+        }
+    }
+}
 
 static bool nested_too_deep(const char *text, size_t len)
 {
     unsigned depth = 0;
-    bool in_string = false;
     for (size_t i = 0; i < len; i++) {
         char c = text[i];
-        if (in_string) {
-            i += c == '\\';
-            in_string = c != '"';
-        } else if (c == '"') {
-            in_string = true;
+        if (c == '"') {
+            i = end_of_string(text, i + 1, len);
         } else if (c == '{' || c == '[') {
             depth++;
         } else if ((c == '}' || c == ']') && depth > 0) {

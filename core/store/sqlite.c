@@ -319,13 +319,29 @@ static enum uvea_error expect(struct sqlite *sqlite, const char *pragma, const c
     return UVEA_OK;
 }
 
+// The check tells of a read that failed in the same way as of a page that is bad. Nobody should
+// restore a copy for that.
+static bool was_not_read(const char *finding)
+{
+    return strstr(finding, "failed to get page") != NULL ||
+           strstr(finding, "unable to get the page") != NULL;
+}
+
 // Reads the whole file, log included: an index that lost an entry would answer wrongly without any
 // error.
 static enum uvea_error check_integrity(struct sqlite *sqlite, struct uvea_error_context *context)
 {
     struct answer answer;
     UVEA_TRY(ask(sqlite, "PRAGMA integrity_check(1)", &answer, context));
-    return strcmp(answer.text, "ok") == 0 ? UVEA_OK : damaged(sqlite, answer.text, context);
+    if (strcmp(answer.text, "ok") == 0) {
+        return UVEA_OK;
+    }
+    if (was_not_read(answer.text)) {
+        return uvea_sql_break(&sqlite->base, context,
+                              "the database file cannot be read to its end (SQLite: %s)",
+                              answer.text);
+    }
+    return damaged(sqlite, answer.text, context);
 }
 
 // Takes the file for this process alone, then looks at what it is before anything is written. The

@@ -208,10 +208,13 @@ void uvea_sim_disk_wipe(struct uvea_sim_disk *disk)
 
 enum uvea_error uvea_sim_disk_copy(struct uvea_sim_disk *to, const struct uvea_sim_disk *from)
 {
-    UVEA_CHECK(to != from && to->handles == NULL && from->handles == NULL);
+    UVEA_CHECK(to != from && to->handles == NULL);
     struct uvea_disk_file *old = to->files;
     to->files = NULL;
     for (const struct uvea_disk_file *file = from->files; file != NULL; file = file->next) {
+        if (file->deleted || file->name == NULL) {
+            continue;
+        }
         struct uvea_disk_file *copy = uvea_disk_file_copy(file);
         if (copy == NULL) {
             forget_all(to);

@@ -88,8 +88,9 @@ void uvea_sim_disk_crash(struct uvea_sim_disk *disk);
 // All files were closed (they may be closed after the crash); the disk works again.
 void uvea_sim_disk_restart(struct uvea_sim_disk *disk);
 
-// While no file is open: forget everything; take over another disk's files; keep a copy to come
-// back to; flip one bit in one page of a file chosen at random.
+// While no file is open: forget everything; take over another disk's files, or keep a copy to come
+// back to; flip one bit in one page of a file chosen at random. The disk that is copied may be in
+// use: its files are taken as they are, in one moment.
 void uvea_sim_disk_wipe(struct uvea_sim_disk *disk);
 UVEA_MUST_USE enum uvea_error uvea_sim_disk_copy(struct uvea_sim_disk *to,
                                                  const struct uvea_sim_disk *from);

@@ -111,6 +111,9 @@ static enum uvea_error finish_ledger(struct uvea_world *world, struct uvea_world
 {
     struct uvea_store *stores[UVEA_PARTY_COUNT] = {NULL};
     struct uvea_error_context said = {.text = ""};
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) { // faults are for the parties
+        uvea_sim_disk_faults_set(world->machines[party].disk, &(struct uvea_sim_disk_faults){0});
+    }
     enum uvea_error error = uvea_world_open_stores(world, stores, &said);
     if (error == UVEA_ERR_MEMORY) {
         goto cleanup;

@@ -31,6 +31,11 @@ static const struct {
      "uuid: not a UUID"},
     {"{\"image_name\":\"i\",\"uuid\":\"" ID "0\"}", UVEA_ERR_LIMIT, "uuid is longer"},
     {"{\"a\":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}", UVEA_ERR_LIMIT, "deep"},
+    // What stands in strings nests nothing, wherever they end.
+    {"{\"a\":\"[[[[[[[[[[[[[[[[[[\\\"[[\\\\\"}", UVEA_ERR_FORMAT, "image_name is missing"},
+    {"{\"a\":\"\\\\\\\"[\\\\\",\"b\":[[[[[[[[[[[[[[[[[[", UVEA_ERR_LIMIT, "deep"},
+    {"{\"a\":\"[[[[[[[[[[[[[[[[[[\\", UVEA_ERR_FORMAT, "JSON"},
+    {"{\"a\":\"[[[[[[[[[[[[[[[[[[\\\"", UVEA_ERR_FORMAT, "JSON"},
 };
 
 static void bad_health_is_refused(void **state)

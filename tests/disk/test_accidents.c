@@ -107,6 +107,28 @@ static void test_copy_and_wipe(void **state)
     rig_close(&copy);
 }
 
+// The disk of a process that works is copied; neither notices.
+static void test_copy_of_a_disk_in_use(void **state)
+{
+    (void)state;
+    struct rig rig;
+    struct rig copy;
+    rig_open(&rig, "one", 1, rig_wal_full);
+    rig_open(&copy, "two", 2, rig_wal_full);
+    assert_true(rig_start(&rig));
+    rig_work(&rig, 10);
+    assert_int_equal(uvea_sim_disk_copy(copy.disk, rig.disk), UVEA_OK);
+    copy.acknowledged = 10;
+    assert_int_equal(rig_judge(&copy), RIG_WHOLE);
+    rig_stop(&copy);
+    rig_work(&rig, 5);
+    rig_stop(&rig);
+    assert_int_equal(rig_judge(&rig), RIG_WHOLE);
+    assert_int_equal(rig.acknowledged, 15);
+    rig_close(&rig);
+    rig_close(&copy);
+}
+
 // ---- rot. SQLite finds a flipped bit in its own structures and in the WAL, not in what a row
 // holds nor in what is free: the rows need checks of their own, here the rig's.
 
@@ -172,8 +194,11 @@ static void test_no_rot_on_an_empty_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal_seeds_equal_bytes), cmocka_unit_test(test_time_is_the_worlds),
-        cmocka_unit_test(test_copy_and_wipe),           cmocka_unit_test(test_rot),
+        cmocka_unit_test(test_equal_seeds_equal_bytes),
+        cmocka_unit_test(test_time_is_the_worlds),
+        cmocka_unit_test(test_copy_and_wipe),
+        cmocka_unit_test(test_copy_of_a_disk_in_use),
+        cmocka_unit_test(test_rot),
         cmocka_unit_test(test_no_rot_on_an_empty_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

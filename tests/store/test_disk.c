@@ -123,6 +123,32 @@ static void test_every_call_fails_once(void **state)
     fail();
 }
 
+// Opening reads the whole file. A read that fails meanwhile is no damage, of which a person would
+// be told to bring a copy back.
+static void test_what_is_not_read_is_not_damaged(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    enum uvea_error error;
+    start(&fixture, 1);
+    assert_int_equal(live(&fixture, 0, STEPS, &error), STEPS);
+    for (uint64_t nth = 1; nth < TRIES_MAX; nth++) {
+        fixture_stop(&fixture);
+        const uint64_t before = uvea_sim_disk_stats(disk).injected;
+        uvea_sim_disk_faults_set(disk, &(struct uvea_sim_disk_faults){.fail_nth = nth});
+        error = open_on_disk(&fixture);
+        uvea_sim_disk_faults_set(disk, &(struct uvea_sim_disk_faults){0});
+        if (uvea_sim_disk_stats(disk).injected == before) {
+            assert_int_equal(error, UVEA_OK);
+            assert_true(nth > 10);
+            end(&fixture);
+            return;
+        }
+        assert_true(error == UVEA_OK || error == UVEA_ERR_IO);
+    }
+    fail();
+}
+
 static void test_disk_is_full(void **state)
 {
     (void)state;
@@ -201,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_crash_at_every_write),
         cmocka_unit_test(test_every_call_fails_once),
+        cmocka_unit_test(test_what_is_not_read_is_not_damaged),
         cmocka_unit_test(test_disk_is_full),
         cmocka_unit_test(test_rot_is_refused_or_harmless),
     };
