@@ -167,8 +167,8 @@ void uvea_rt_channel_shut(struct uvea_rt *rt, struct uvea_channel *channel);
 // Releases the memory. Nobody may be waiting. NULL is allowed.
 void uvea_rt_channel_close(struct uvea_rt *rt, struct uvea_channel *channel);
 
-// ---- locks: for what handlers on other threads share with a party's tasks. Held for short pieces of
-// code that call nothing that blocks, by one holder at a time, which does not take it again.
+// ---- locks: for what handlers on other threads share with a party's tasks. Held for short pieces
+// of code that call nothing that blocks, by one holder at a time, which does not take it again.
 
 UVEA_MUST_USE enum uvea_error uvea_rt_lock_open(struct uvea_rt *rt, struct uvea_lock **lock);
 void uvea_rt_lock_take(struct uvea_rt *rt, struct uvea_lock *lock);
@@ -217,8 +217,8 @@ void uvea_rt_http_close(struct uvea_rt *rt, struct uvea_http_server *server);
 
 // (blocks) One request, one answer; connections to a peer are kept and used again. Any status is
 // OK. response is all zero before; unchanged on failure: NOT_FOUND nobody listens there, RESET or
-// CLOSED the connection broke (the request may have been carried out), TIMEOUT, FORMAT the peer does
-// not speak HTTP, LIMIT its body is too long. A failed request is never sent again unasked.
+// CLOSED the connection broke (the request may have been carried out), TIMEOUT, FORMAT the peer
+// does not speak HTTP, LIMIT its body is too long. A failed request is never sent again unasked.
 UVEA_MUST_USE enum uvea_error uvea_rt_http_call(struct uvea_rt *rt, const char *address,
                                                 const struct uvea_http_request *request,
                                                 struct uvea_http_response *response,

@@ -94,8 +94,9 @@ struct uvea_node_stats uvea_node_stats(const struct uvea_node *node);
 //
 //   PUT  /v1/shares/KEY          a share object; 200, 409 when other bytes stand there already
 //   POST /v1/requests            party 0 only (else 404): an envelope; 200 {"message_id": "...",
-//                                "sequence_number": "40 digits"}; the same MessageId again gives the same number.
-//                                400 with a sentence: no envelope (not an object, no MessageId)
+//                                "sequence_number": "40 digits"}; the same MessageId again gives
+//                                the same number. 400 with a sentence: no envelope (not an object,
+//                                no MessageId)
 //   GET  /v1/topic?after=N&max=M party 0 only: {"messages": [{"sequence_number": "...",
 //                                "body": "..."}]}, at most 64
 //   GET  /v1/results?after=N&max=M  this party's results in order: {"results": [{"number": n,

@@ -1,10 +1,10 @@
+#include "core/base/buf.h"
 #include "core/base/mem.h"
 #include "sim/cmd/explain.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const lane_names[UVEA_STORY_LANES] = {"p0", "p1", "p2", "client"};
@@ -100,11 +100,11 @@ static bool worth_telling(const json_t *object, const char *kind)
     return !is_one_of(kind, everyday) && !answered;
 }
 
-static enum uvea_error read_line(const char *text, struct lines *lines,
+static enum uvea_error read_line(const struct uvea_buf *text, struct lines *lines,
                                  struct uvea_error_context *context)
 {
     struct line line = {.delivery = false};
-    json_t *object = json_loads(text, 0, NULL);
+    json_t *object = json_loadb((const char *)text->data, text->len, 0, NULL);
     const char *kind = text_of(object, "kind");
     enum uvea_error error = UVEA_OK;
     if (object == NULL || kind[0] == '\0') {
@@ -130,13 +130,20 @@ cleanup:
 static enum uvea_error read_lines(FILE *trace, struct lines *lines,
                                   struct uvea_error_context *context)
 {
-    char *text = NULL;
-    size_t size = 0;
+    struct uvea_buf text = {0};
+    char part[1024];
     enum uvea_error error = UVEA_OK;
-    while (error == UVEA_OK && getline(&text, &size, trace) > 0) {
-        error = read_line(text, lines, context);
+    while (error == UVEA_OK && fgets(part, sizeof(part), trace) != NULL) {
+        error = uvea_buf_append(&text, part, strlen(part));
+        if (error == UVEA_OK && text.data[text.len - 1] == '\n') {
+            error = read_line(&text, lines, context);
+            uvea_buf_clear(&text);
+        }
     }
-    free(text); // getline's own
+    if (error == UVEA_OK && text.len > 0) { // the last line, cut short
+        error = read_line(&text, lines, context);
+    }
+    uvea_buf_deinit(&text);
     return error;
 }
 

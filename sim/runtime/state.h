@@ -289,9 +289,9 @@ struct uvea_sim {
     uint64_t progress_ns;
     uint64_t clock_reads; // of the running task since it was resumed
     bool done;
-    bool spinning;       // a task reads the clock without ever waiting
-    bool closing;        // the run is over, tasks are made to return
-    bool silent;         // the simulator allocates for itself
+    bool spinning; // a task reads the clock without ever waiting
+    bool closing;  // the run is over, tasks are made to return
+    bool silent;   // the simulator allocates for itself
     uvea_sim_watch_fn *watch;
     void *watch_arg;
     unsigned kill_count; // nodes with kill_why
