@@ -132,6 +132,70 @@ static void what_no_party_has_committed_is_done_again(void **state)
     }
 }
 
+// ---- a batch of several, of which one party or none has committed
+
+static uint64_t post(struct fleet *fleet, enum uvea_message_kind kind, uint32_t serial,
+                     const struct uvea_template_pair *pair)
+{
+    struct uvea_message message = {
+        .kind = kind,
+        .id = "request",
+        .serial_id = serial,
+        .s3_key = pair == NULL ? NULL : fleet_share(fleet, pair, 0, 0),
+    };
+
+    return fleet_post(fleet, &message);
+}
+
+static void post_a_batch(struct fleet *fleet)
+{
+    const struct story *story = fleet->arg;
+    const struct uvea_template_pair *people = story->people;
+    uint64_t at[6];
+
+    fleet_expect(fleet, post(fleet, UVEA_MESSAGE_UNIQUENESS, 0, &people[0]), "{\"serial_id\":1}");
+    fleet_hold_topic(fleet, true);
+    at[0] = post(fleet, UVEA_MESSAGE_RESET_CHECK, 0, &people[0]); // alone: its count stands
+    at[1] = post(fleet, UVEA_MESSAGE_UNIQUENESS, 0, &people[1]);
+    at[2] = post(fleet, UVEA_MESSAGE_RESET_UPDATE, 1, &people[2]);
+    at[3] = post(fleet, UVEA_MESSAGE_RESET_CHECK, 0, &people[1]);
+    at[4] = post(fleet, UVEA_MESSAGE_IDENTITY_DELETION, 9, NULL);
+    at[5] = post(fleet, UVEA_MESSAGE_UNIQUENESS, 0, &people[1]);
+    fleet_hold_topic(fleet, false);
+    fleet_expect(fleet, at[0], "{\"matched_serial_ids\":[1]}");
+    fleet_expect(fleet, at[1], "{\"serial_id\":2}");
+    fleet_expect(fleet, at[2], "{\"serial_id\":1,\"error\":null}");
+    fleet_expect(fleet, at[4], "{\"error_reason\":\"unknown serial_id\"}");
+    fleet_expect(fleet, at[3], "{\"error\":null}"); // what it matches depends on the batch
+    fleet_expect(fleet, at[5], "{\"is_match\":true,\"serial_id\":null}");
+}
+
+static void a_batch_of_several_happens_wholly_or_not_at_all(void **state)
+{
+    static const uint16_t versions[] = {1, 0};
+
+    (void)state;
+    for (unsigned parties = 1; parties <= 7; parties++) {
+        struct story *story = story_open(4000 + parties);
+        struct fleet *fleet = &story->fleet;
+        print_message("  parties %u\n", parties);
+        for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+            fleet->member[i].config.batch_requests_max = 16;
+            if ((parties >> i & 1) != 0) {
+                fleet_plan_death_in_commit(fleet, i, 3, 1);
+            }
+        }
+        fleet_run(fleet, post_a_batch, story);
+        fleet_assert_orderly(fleet);
+        fleet_assert_records(fleet, versions, 2);
+        for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+            assert_int_equal(fleet->member[i].crashes, parties >> i & 1);
+            assert_in_range(fleet->member[i].batch_entries_max, 3, 6);
+        }
+        story_close(story);
+    }
+}
+
 static void who_is_rolled_forward_may_die_again_meanwhile(void **state)
 {
     static const enum uvea_point points[] = {
@@ -163,6 +227,7 @@ int main(void)
         cmocka_unit_test(whole_rows_are_not_made_again),
         cmocka_unit_test(who_dies_in_a_commit_is_rolled_forward),
         cmocka_unit_test(what_no_party_has_committed_is_done_again),
+        cmocka_unit_test(a_batch_of_several_happens_wholly_or_not_at_all),
         cmocka_unit_test(who_is_rolled_forward_may_die_again_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
