@@ -86,8 +86,7 @@
     NUMBER(swarm, recovery_s, 600, 1, 100000,                                                      \
            "simulated seconds after that in which everything must be answered")                    \
     NUMBER(limits, steps, 100000000, 1, UINT64_MAX, "task switches before the run is stopped")     \
-    NUMBER(limits, sim_s, 3600, 1, 100000000, "simulated seconds before the run is stopped")       \
-    NUMBER(limits, answer_s, 120, 1, 1000000, "simulated seconds the client waits for an answer")
+    NUMBER(limits, sim_s, 3600, 1, 100000000, "simulated seconds before the run is stopped")
 
 enum uvea_option {
 #define UVEA_OPTION_NUMBER_ENUM(section, name, value, low, high, meaning)                          \

@@ -96,12 +96,13 @@ static void judge_progress(const struct uvea_world *world, const struct uvea_sim
 static void judge_leaks(const struct uvea_sim_outcome *outcome, struct uvea_world_result *result)
 {
     if (outcome->unjoined_tasks + outcome->open_streams + outcome->open_channels +
-            outcome->open_listeners >
+            outcome->open_listeners + outcome->open_locks >
         0) {
-        decide(result, UVEA_VERDICT_WRONG,
-               "left behind: %u tasks unjoined, %u streams, %u channels, %u listeners open",
-               outcome->unjoined_tasks, outcome->open_streams, outcome->open_channels,
-               outcome->open_listeners);
+        decide(
+            result, UVEA_VERDICT_WRONG,
+            "left behind: %u tasks unjoined, %u streams, %u channels, %u listeners, %u locks open",
+            outcome->unjoined_tasks, outcome->open_streams, outcome->open_channels,
+            outcome->open_listeners, outcome->open_locks);
     }
 }
 

@@ -19,6 +19,9 @@ static void serve(void *arg)
     struct uvea_error_context reason = {.text = ""};
     enum uvea_error error;
 
+    if (machine->retired) { // before it was there to be stopped
+        return;
+    }
     machine->started_ns = uvea_sim_now_ns(machine->sim);
     uvea_sim_onlooker(machine->sim, true);
     uvea_ledger_started(machine->ledger, uvea_party_at(machine->index));

@@ -2,6 +2,7 @@
 
 #include "core/base/mem.h"
 #include "core/scan/resident.h"
+#include "core/service/results.h"
 #include "sim/chaos/expand.h"
 #include "sim/runtime/process.h"
 #include "sim/runtime/sim.h"
@@ -34,7 +35,8 @@ static void mark_batch(struct uvea_world *world, const struct uvea_batch *batch)
             marks[UVEA_MARK_BATCH_MATCH] += entry->outcome.batch_matches[way].count > 0;
         }
         marks[UVEA_MARK_MIRROR_ATTACK] += entry->outcome.mirror_attack;
-        marks[UVEA_MARK_SHARE_REFUSED] += entry->refusal.text[0] != '\0';
+        marks[UVEA_MARK_SHARE_REFUSED] +=
+            entry->error_reason != NULL && strcmp(entry->error_reason, UVEA_REASON_SHARES) == 0;
         marks[UVEA_MARK_QUARANTINED] += entry->message.kind == UVEA_MESSAGE_MALFORMED;
         marks[UVEA_MARK_UPDATED] += entry->mutation == UVEA_MUTATION_UPDATE;
         marks[UVEA_MARK_DELETED] += entry->mutation == UVEA_MUTATION_UPDATE &&

@@ -49,7 +49,7 @@ static void a_failure_is_explained(void **state)
     const struct shell_result *r = shell("\"$UVEA\" run s.yaml --seed 9 --set prf=chacha8");
     assert_int_equal(r->status, 10);
     assert_non_null(strstr(r->err, "seconds | p0 "));
-    assert_non_null(strstr(r->out, "seed 9: wrong: request-1: expected match true"));
+    assert_non_null(strstr(r->out, "seed 9: wrong: message-1 (uniqueness): expected match true"));
     assert_non_null(strstr(
         r->out, "to reproduce: uvea run s.yaml --seed 9 --set prf=chacha8\nverdict: wrong "));
     r = shell("\"$UVEA\" run s.yaml 2>&1 >/dev/null | grep -c 'deliver'");
@@ -64,7 +64,7 @@ struct status_case {
 };
 
 static const struct status_case cases[] = {
-    {SMALL "limits: {answer_s: 1}\nnetwork: {latency_us: 60000000}\nrequests: [{kind: new}]\n", "",
+    {SMALL "swarm: {recovery_s: 1}\nnetwork: {latency_us: 60000000}\nrequests: [{kind: new}]\n", "",
      11, "no-progress"},
     {SMALL "limits: {steps: 99}\nrequests: [{kind: new}]\n", "", 13, "resource-limit"},
     {SMALL "templates: {files: [none.ndjson]}\nrequests: [{kind: new}]\n", "", 14,
