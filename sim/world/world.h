@@ -92,6 +92,7 @@ struct uvea_world_options {
 
 struct uvea_world_result {
     enum uvea_verdict verdict;
+    bool hostile;           // nothing must be answered wrongly, but not everything need be answered
     char reason[512];       // one sentence, empty for a pass
     uint64_t requests;      // of the scenario
     uint64_t responses;     // answers that arrived, of 3 x requests
@@ -103,8 +104,6 @@ struct uvea_world_result {
     uint64_t events;
     uint64_t comparisons; // per party
     uint64_t bytes_sent[UVEA_PARTY_COUNT];
-    bool hostile;                                         // nothing must be answered wrongly, but
-                                                          // not everything need be answered
     uint64_t faults[UVEA_FAMILY_COUNT][UVEA_PHASE_COUNT]; // that struck, by where their victim
                                                           // stood
     uint64_t points[UVEA_POINT_COUNT];                    // how often each was passed

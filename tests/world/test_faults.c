@@ -218,8 +218,8 @@ static void test_hostile_faults_make_no_wrong_answer(void **state)
         "{kind: disk-foreign, from: p1, to: p2, at_ms: 9000}",
         "{kind: disk-stale, from: p1, at_ms: 7000, for_ms: 2000}",
         "{kind: disk-rot, from: p2, at_ms: 9000}",
-        "{kind: disk-lying, from: p2, at_ms: 3000, for_ms: 7000}, "
-        "{kind: crash, from: p2, at_ms: 9500}",
+        ("{kind: disk-lying, from: p2, at_ms: 3000, for_ms: 7000}, "
+         "{kind: crash, from: p2, at_ms: 9500}"),
     };
     unsigned unanswered = 0;
     for (size_t i = 0; i < UVEA_COUNT_OF(faults); i++) {
