@@ -278,6 +278,10 @@ static void post_request(const struct uvea_endpoints *endpoints,
     if (!is_method(request, "POST", response)) {
         return;
     }
+    if (!atomic_load(&endpoints->sequencing)) {
+        answer(response, STATUS_UNAVAILABLE, "the party has not met its peers yet");
+        return;
+    }
     if (request->body_bytes > UVEA_MESSAGE_BYTES_MAX) {
         answer(response, STATUS_TOO_LARGE, "a request has at most %d bytes",
                UVEA_MESSAGE_BYTES_MAX);

@@ -8,6 +8,8 @@
 #include "core/rt/rt.h"
 #include "core/store/store.h"
 
+#include <stdatomic.h>
+
 enum { UVEA_TOPIC_PARTY = 0 }; // which party gives the topic its order
 
 // Borrows everything; handlers change nothing but the store.
@@ -16,11 +18,14 @@ struct uvea_endpoints {
     struct uvea_party party;
     struct uvea_store *store;
     const struct uvea_coord *coord; // NULL: the peers' paths are unknown
+    // Whether requests are given numbers: not before this party's state is known to fit its peers',
+    // else one whose disk lost the topic would give numbers a second time.
+    atomic_bool sequencing;
 };
 
 // A uvea_http_handler_fn, arg is the struct uvea_endpoints. Everything refused is answered with one
-// sentence as text: 400, 404, 405, 409, 413; 503 when the store or the party fails, 500 when memory
-// is short.
+// sentence as text: 400, 404, 405, 409, 413; 503 when the store or the party fails, or the party
+// is not there yet; 500 when memory is short.
 void uvea_endpoints_handle(void *arg, const struct uvea_http_request *request,
                            struct uvea_http_response *response);
 

@@ -97,6 +97,35 @@ cleanup:
     return error;
 }
 
+static enum uvea_error see_message(void *arg, const struct uvea_store_message *message)
+{
+    uint64_t *sequence = arg;
+
+    *sequence = message->sequence;
+    return UVEA_OK;
+}
+
+// What any party is done with is in the topic, unless the disk of the party that keeps it lost
+// something: it would then give numbers a second time.
+static enum uvea_error check_topic(struct uvea_node *node, uint64_t max_persisted,
+                                   struct uvea_error_context *context)
+{
+    uint64_t found = 0;
+
+    if (node->config.party.index != UVEA_TOPIC_PARTY || max_persisted == 0) {
+        return UVEA_OK;
+    }
+    UVEA_TRY(
+        uvea_store_topic_read(node->store, max_persisted - 1, 1, see_message, &found, context));
+    if (found != max_persisted) {
+        return uvea_error_set(context, UVEA_ERR_STATE,
+                              "the topic has lost messages: a party is done with number %" PRIu64
+                              ", which is not in it",
+                              max_persisted);
+    }
+    return UVEA_OK;
+}
+
 static enum uvea_error repair(struct uvea_node *node,
                               const struct uvea_sync_state states[UVEA_PARTY_COUNT],
                               struct uvea_error_context *context)
@@ -105,11 +134,13 @@ static enum uvea_error repair(struct uvea_node *node,
     size_t replayed;
 
     UVEA_TRY(roll_forward(node, states, &max_persisted, context));
+    UVEA_TRY(check_topic(node, max_persisted, context));
     UVEA_TRY(uvea_rt_point(node->rt, UVEA_POINT_ROLLED_FORWARD));
     UVEA_TRY(
         uvea_store_replay(node->store, node->config.modifications_lookback, &replayed, context));
     UVEA_TRY(uvea_rt_point(node->rt, UVEA_POINT_REPLAYED));
     UVEA_TRY(uvea_store_ingest_recover(node->store, max_persisted, context));
+    atomic_store(&node->endpoints.sequencing, true);
     return uvea_rt_point(node->rt, UVEA_POINT_INGEST_RECOVERED);
 }
 

@@ -270,6 +270,35 @@ static void give_number(struct uvea_ledger *ledger, struct uvea_ledger_entry *en
     }
 }
 
+// The message that had this number has none any more.
+static void take_number(struct uvea_ledger *ledger, uint64_t sequence)
+{
+    struct uvea_ledger_entry *entry = uvea_ledger_at(ledger, sequence);
+    if (entry == NULL) {
+        return;
+    }
+    entry->sequence = 0;
+    ledger->by_sequence[sequence - 1] = NULL;
+    ledger->verdict.accepted--;
+    for (size_t i = 0; i < UVEA_ORACLE_BATCH_MAX; i++) { // what it was tried with
+        uvea_ledger_trial_free(ledger->trials[i]);
+        ledger->trials[i] = NULL;
+    }
+}
+
+// A disk lost that numbers were given. What is committed keeps its own all the same: who answers
+// under it anew is wrong.
+static void renumber(struct uvea_ledger *ledger, struct uvea_ledger_entry *entry, uint64_t sequence)
+{
+    const struct uvea_ledger_entry *holder = uvea_ledger_at(ledger, sequence);
+    if (entry->ruled || (holder != NULL && holder->ruled)) {
+        return;
+    }
+    take_number(ledger, sequence);
+    take_number(ledger, entry->sequence);
+    give_number(ledger, entry, sequence);
+}
+
 // Whether nothing but their keys tells two messages apart: both are answered as malformed, with the
 // same id.
 static bool interchangeable(const struct uvea_ledger_entry *a, const struct uvea_ledger_entry *b)
@@ -300,6 +329,10 @@ void uvea_ledger_accept(struct uvea_ledger *ledger, const char *key, uint64_t se
         entry->expect = expect;
         return;
     }
+    if (ledger->config.hostile && (holder != NULL || entry->sequence != 0)) {
+        renumber(ledger, entry, sequence);
+        return;
+    }
     if (holder != NULL) {
         uvea_ledger_fault(ledger, UVEA_LEDGER_SAFETY,
                           "message number %llu is given to %s and to %s",
@@ -312,18 +345,32 @@ void uvea_ledger_accept(struct uvea_ledger *ledger, const char *key, uint64_t se
     }
 }
 
+static bool reads(const struct uvea_ledger_entry *entry, const char *message_id)
+{
+    return strcmp(entry->order.kind == UVEA_ORACLE_MALFORMED ? entry->order.message_id : entry->key,
+                  message_id) == 0;
+}
+
+// Whether this is the message that the number may be given to by being seen.
+static bool may_bind(const struct uvea_ledger *ledger, const struct uvea_ledger_entry *entry,
+                     const char *message_id)
+{
+    return reads(entry, message_id) &&
+           (entry->sequence == 0 || (ledger->config.hostile && !entry->ruled));
+}
+
 struct uvea_ledger_entry *uvea_ledger_bind(struct uvea_ledger *ledger, uint64_t sequence,
                                            const char *message_id)
 {
     struct uvea_ledger_entry *entry = uvea_ledger_at(ledger, sequence);
-    for (size_t i = 0; entry == NULL && sequence != 0 && i < ledger->entry_count; i++) {
+    if (entry != NULL && (!ledger->config.hostile || entry->ruled || reads(entry, message_id))) {
+        return entry;
+    }
+    for (size_t i = 0; sequence != 0 && i < ledger->entry_count; i++) {
         struct uvea_ledger_entry *candidate = ledger->entries[i];
-        const char *reads = candidate->order.kind == UVEA_ORACLE_MALFORMED
-                                ? candidate->order.message_id
-                                : candidate->key;
-        if (candidate->sequence == 0 && strcmp(reads, message_id) == 0) {
-            give_number(ledger, candidate, sequence);
-            entry = candidate->sequence == 0 ? NULL : candidate;
+        if (may_bind(ledger, candidate, message_id)) {
+            renumber(ledger, candidate, sequence);
+            return candidate->sequence == 0 ? NULL : candidate;
         }
     }
     return entry;

@@ -33,6 +33,7 @@ struct uvea_ledger_config {
     struct uvea_oracle_config oracle;
     struct uvea_oracle_gates gates;
     uint32_t batch_requests_max;
+    bool hostile; // disks may lose what they held: a number may then be given a second time
 };
 
 UVEA_MUST_USE enum uvea_error uvea_ledger_open(const struct uvea_ledger_config *config,

@@ -226,6 +226,19 @@ static bool is_trial(const struct uvea_ledger_trial *trial, const struct uvea_ba
            trial->count == batch->count;
 }
 
+// Whether it holds the same messages: when a disk loses numbers, others may get them.
+static bool is_of(const struct uvea_ledger_trial *trial, const struct uvea_batch *batch)
+{
+    for (size_t at = 0; at < batch->count; at++) {
+        const struct uvea_message *message = &batch->entries[at].message;
+        if (message->kind != UVEA_MESSAGE_MALFORMED && message->message_id != NULL &&
+            strcmp(message->message_id, trial->orders[at].message_id) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // The trial that a party carries out; NULL after a fault or a failure.
 static struct uvea_ledger_trial *trial_of(struct uvea_ledger *ledger, struct uvea_party party,
                                           const struct uvea_batch *batch)
@@ -244,6 +257,10 @@ static struct uvea_ledger_trial *trial_of(struct uvea_ledger *ledger, struct uve
         return NULL;
     }
     struct uvea_ledger_trial **trial = &ledger->trials[batch->count - 1];
+    if (ledger->config.hostile && *trial != NULL && !is_of(*trial, batch)) {
+        uvea_ledger_trial_free(*trial);
+        *trial = NULL;
+    }
     if (*trial == NULL) {
         *trial = trial_make(ledger, batch);
     }

@@ -176,5 +176,6 @@ struct uvea_ledger_config uvea_setup_ledger(const struct uvea_scenario *scenario
                 .deletion = option(scenario, UVEA_OPTION_service_enable_deletion) != 0,
             },
         .batch_requests_max = (uint32_t)option(scenario, UVEA_OPTION_service_batch_requests_max),
+        .hostile = option(scenario, UVEA_OPTION_root_class) != 0,
     };
 }

@@ -83,6 +83,7 @@ static void run(void (*script)(struct office *office), unsigned party)
         .rt = office->desk.rt,
         .party = uvea_party_at(party),
         .store = office->desk.store,
+        .sequencing = true,
     };
     assert_int_equal(uvea_sim_start(office->desk.sim, 0, "office", work, office), UVEA_OK);
     desk_run(&office->desk);
@@ -138,11 +139,14 @@ static void share_objects_are_kept_as_they_first_came(void **state)
 static void sequence_requests(struct office *office)
 {
     static const char first[] =
-        "{\"sequence_number\":\"0000000000000000000000000000000000000001\"}";
+        "{\"message_id\":\"a\",\"sequence_number\":\"0000000000000000000000000000000000000001\"}";
     static const char second[] =
-        "{\"sequence_number\":\"0000000000000000000000000000000000000002\"}";
+        "{\"message_id\":\"b\",\"sequence_number\":\"0000000000000000000000000000000000000002\"}";
     char *large = uvea_mem_alloc(UVEA_MESSAGE_BYTES_MAX + 1, 1);
 
+    office->endpoints.sequencing = false; // before the peers are met
+    assert_int_equal(post(office, "{\"MessageId\":\"z\"}"), 503);
+    office->endpoints.sequencing = true;
     assert_int_equal(post(office, "{\"MessageId\":\"a\"}"), 200);
     assert_true(says(office, first));
     assert_int_equal(post(office, "{\"MessageId\":\"b\",\"more\":[1]}"), 200);
