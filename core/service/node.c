@@ -80,6 +80,9 @@ static enum uvea_error process_batch(struct uvea_node *node, struct uvea_batch *
     const struct uvea_node_observer *observer = &node->config.observer;
 
     uvea_guard_enter(node->guard, UVEA_GUARD_BATCH);
+    if (observer->begun != NULL) {
+        observer->begun(observer->arg, node->config.party, batch);
+    }
     UVEA_TRY(uvea_process_batch(&node->process, batch, context));
     count_work(node);
     if (observer->processed != NULL) {

@@ -26,6 +26,8 @@ struct uvea_node;
 // party's main task; the batch is good during the call only.
 struct uvea_node_observer {
     void *arg;
+    // The entries are agreed; nothing is processed.
+    void (*begun)(void *arg, struct uvea_party party, const struct uvea_batch *batch);
     void (*processed)(void *arg, struct uvea_party party, const struct uvea_batch *batch);
     void (*committed)(void *arg, struct uvea_party party, const struct uvea_batch *batch);
     void (*published)(void *arg, struct uvea_party party, const struct uvea_batch *batch);

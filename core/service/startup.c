@@ -38,6 +38,7 @@ static enum uvea_error take_stock(struct uvea_node *node, struct uvea_sync_state
 {
     struct uvea_store_ingest_state ingest;
 
+    UVEA_TRY(uvea_store_own(node->store, node->config.party, context));
     UVEA_TRY(count_records(node, &own->db_len, context));
     UVEA_TRY(uvea_store_modifications(node->store, node->config.modifications_lookback,
                                       add_modification, own, context));

@@ -400,8 +400,15 @@ static enum uvea_error repair(struct uvea_store *store, void *arg,
                               struct uvea_error_context *context)
 {
     const struct uvea_store_repair *repair = arg;
+    uint64_t frontier;
+    UVEA_TRY(uvea_store_state_get(store, uvea_store_frontier_name, &frontier, context));
     for (size_t i = 0; i < repair->write_count; i++) {
+        const uint64_t id = repair->write[i].id;
         UVEA_TRY(write_modification(store, &repair->write[i], context));
+        frontier = id > frontier ? id : frontier;
+    }
+    if (repair->write_count > 0) { // as if this party had committed what it is given
+        UVEA_TRY(uvea_store_state_put(store, uvea_store_frontier_name, frontier, context));
     }
     for (size_t i = 0; i < repair->delete_count; i++) {
         UVEA_TRY(delete_modification(store, repair->delete_ids[i], context));

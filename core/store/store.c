@@ -293,3 +293,30 @@ enum uvea_error uvea_store_number(struct uvea_store *store, struct uvea_store_na
     *value = number.value;
     return UVEA_OK;
 }
+
+// ---- whose it is
+
+static const struct uvea_store_name owner_name = {"party", "number_plus_one"};
+
+static enum uvea_error own(struct uvea_store *store, void *arg, struct uvea_error_context *context)
+{
+    const unsigned *party = arg;
+    uint64_t owner;
+    UVEA_TRY(uvea_store_state_get(store, owner_name, &owner, context));
+    if (owner == 0) {
+        return uvea_store_state_put(store, owner_name, *party + UINT64_C(1), context);
+    }
+    if (owner != *party + UINT64_C(1)) {
+        return uvea_error_set(context, UVEA_ERR_STATE,
+                              "the database belongs to party %llu, this is party %u",
+                              (unsigned long long)(owner - 1), *party);
+    }
+    return UVEA_OK;
+}
+
+enum uvea_error uvea_store_own(struct uvea_store *store, struct uvea_party party,
+                               struct uvea_error_context *context)
+{
+    unsigned index = party.index;
+    return uvea_store_transact(store, own, &index, context);
+}

@@ -202,6 +202,11 @@ UVEA_MUST_USE enum uvea_error uvea_store_repair(struct uvea_store *store,
                                                 const struct uvea_store_repair *repair,
                                                 struct uvea_error_context *context);
 
+// Makes the database this party's for good. STATE when it is another's: its shares and results are
+// not this one's, and nothing else tells.
+UVEA_MUST_USE enum uvea_error uvea_store_own(struct uvea_store *store, struct uvea_party party,
+                                             struct uvea_error_context *context);
+
 // The largest modification id of the last commit (service.md 6.1, the frontier); 0 for none.
 UVEA_MUST_USE enum uvea_error uvea_store_frontier(struct uvea_store *store, uint64_t *id,
                                                   struct uvea_error_context *context);

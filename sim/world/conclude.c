@@ -173,6 +173,12 @@ static void collect_coverage(const struct uvea_world *world, struct uvea_world_r
         result->points[point] = uvea_sim_point_count(world->sim, (enum uvea_point)point);
     }
     memcpy(result->marks, world->marks, sizeof(result->marks));
+    uint64_t restarts = UINT64_MAX;
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        const uint64_t own = world->machines[party].starts - 1;
+        restarts = own < restarts ? own : restarts;
+    }
+    result->marks[UVEA_MARK_FLEET_RESTART] = restarts;
     result->marks[UVEA_MARK_RETRIED_POST] = world->client.retried_posts;
     result->marks[UVEA_MARK_LAG_409] = uvea_sim_http_conflicts(world->sim);
 }

@@ -1,5 +1,6 @@
 // Batches: what the parties process and commit, against each other and against the ruling.
 #include "core/base/mem.h"
+#include "core/service/results.h"
 #include "sim/world/expect.h"
 #include "sim/world/ledger_impl.h"
 
@@ -58,7 +59,9 @@ static void rule_entry(struct uvea_ledger *ledger, struct uvea_ledger_trial *tri
                          &context);
     }
     char reason[300];
-    if (entry->expect != NULL && !uvea_expect_met(entry->expect, ruling, reason, sizeof(reason))) {
+    const bool lost = ledger->config.hostile && entry->order.pair != trial->orders[at].pair;
+    if (entry->expect != NULL && !lost &&
+        !uvea_expect_met(entry->expect, ruling, reason, sizeof(reason))) {
         uvea_ledger_fault(ledger, UVEA_LEDGER_EXPECTATION, "%s (%s): %s", entry->key,
                           kind_text(entry), reason);
         ledger->verdict.mismatches++;
@@ -135,6 +138,12 @@ bool uvea_ledger_infer(struct uvea_ledger *ledger, uint64_t sequence, bool exact
 
 // ---- what is processed
 
+// What a disk lost is answered with an error, by all parties alike, which is no wrong answer.
+static bool lost_shares(const struct uvea_batch_entry *got)
+{
+    return got->error_reason != NULL && strcmp(got->error_reason, UVEA_REASON_SHARES) == 0;
+}
+
 // Rules on a batch that nobody has processed before. NULL after a fault or a failure.
 static struct uvea_ledger_trial *trial_make(struct uvea_ledger *ledger,
                                             const struct uvea_batch *batch)
@@ -159,6 +168,9 @@ static struct uvea_ledger_trial *trial_make(struct uvea_ledger *ledger,
             return NULL;
         }
         trial->orders[at] = entry->order;
+        if (ledger->config.hostile && lost_shares(got)) {
+            trial->orders[at].pair = NULL;
+        }
     }
     struct uvea_error_context context = {.text = ""};
     enum uvea_error error =
@@ -233,6 +245,9 @@ static bool is_of(const struct uvea_ledger_trial *trial, const struct uvea_batch
         const struct uvea_message *message = &batch->entries[at].message;
         if (message->kind != UVEA_MESSAGE_MALFORMED && message->message_id != NULL &&
             strcmp(message->message_id, trial->orders[at].message_id) != 0) {
+            return false;
+        }
+        if (lost_shares(&batch->entries[at]) && trial->orders[at].pair != NULL) {
             return false;
         }
     }

@@ -46,14 +46,20 @@ static void mark_batch(struct uvea_world *world, const struct uvea_batch *batch)
     }
 }
 
+static void see_begun(void *arg, struct uvea_party party, const struct uvea_batch *batch)
+{
+    struct uvea_world *world = arg;
+    const uint64_t first = batch->entries[0].sequence;
+    uint64_t *begun = &world->begun[party.index];
+    world->marks[UVEA_MARK_REPEATED_BATCH] += first <= *begun;
+    *begun = first > *begun ? first : *begun;
+}
+
 static void see_processed(void *arg, struct uvea_party party, const struct uvea_batch *batch)
 {
     struct uvea_world *world = arg;
     uvea_sim_onlooker(world->sim, true);
     if (party.index == 0) {
-        const uint64_t first = batch->entries[0].sequence;
-        world->marks[UVEA_MARK_REPEATED_BATCH] += first <= world->processed;
-        world->processed = first > world->processed ? first : world->processed;
         mark_batch(world, batch);
     }
     uvea_ledger_processed(world->ledger, party, batch);
@@ -107,6 +113,7 @@ static enum uvea_error open_machines(struct uvea_world *world, struct uvea_error
         UVEA_TRY(uvea_setup_node(&world->scenario, index, &machine->config, context));
         machine->config.observer = (struct uvea_node_observer){
             .arg = world,
+            .begun = see_begun,
             .processed = see_processed,
             .committed = see_committed,
             .published = see_published,
@@ -238,7 +245,6 @@ static void restart(void *arg, const struct uvea_request_plan *plan)
             uvea_machine_stop(&world->machines[party], false, "asked to restart");
         }
     }
-    world->marks[UVEA_MARK_FLEET_RESTART] += plan->party == UVEA_PLAN_PARTY_ALL;
 }
 
 static void run_client(void *arg)

@@ -65,7 +65,7 @@ const char *uvea_family_text(enum uvea_family family);
     X(UPDATED, "updated", "a record was replaced")                                                 \
     X(DELETED, "record-deleted", "a record was deleted")                                           \
     X(REAUTHENTICATED, "reauthenticated", "a reauth succeeded")                                    \
-    X(REPEATED_BATCH, "repeated-batch", "a batch was processed again after a restart")             \
+    X(REPEATED_BATCH, "repeated-batch", "a batch was begun again after a restart")                 \
     X(FLEET_RESTART, "fleet-restart", "all parties were started again")                            \
     X(LAG_409, "lag-409", "a request to a peer was answered 409")                                  \
     X(RETRIED_POST, "retried-post", "a client sent the same request twice")

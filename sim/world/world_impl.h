@@ -25,7 +25,7 @@ struct uvea_world {
     struct uvea_injector injector;
     struct uvea_leak leak;
     uint64_t marks[UVEA_MARK_COUNT];
-    uint64_t processed; // largest sequence that party 0 was seen to process
+    uint64_t begun[UVEA_PARTY_COUNT]; // largest first sequence of a batch of theirs
 };
 
 // The three parties' stores, while their processes do not run. Close them also after a failure.

@@ -16,6 +16,7 @@
     X(ingest_counts_many_at_once)                                                                  \
     X(bodies_are_any_bytes)                                                                        \
     X(spoiled_message_is_never_read)                                                               \
+    X(database_has_one_owner)                                                                      \
     X(claim_numbers_modifications)                                                                 \
     X(claim_is_compare_and_set)                                                                    \
     X(commit_changes_everything_at_once)                                                           \

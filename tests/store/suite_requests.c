@@ -160,6 +160,17 @@ void claim_is_compare_and_set(void **state)
 
 // ---- commits
 
+void database_has_one_owner(void **state)
+{
+    struct fixture *fixture = *state;
+    SUCCEED(fixture, uvea_store_own(fixture->store, uvea_party_at(2), &fixture->context));
+    SUCCEED(fixture, uvea_store_own(fixture->store, uvea_party_at(2), &fixture->context));
+    fixture_again(fixture);
+    REFUSE(fixture, UVEA_ERR_STATE,
+           uvea_store_own(fixture->store, uvea_party_at(0), &fixture->context));
+    SUCCEED(fixture, uvea_store_own(fixture->store, uvea_party_at(2), &fixture->context));
+}
+
 static uint64_t frontier(struct fixture *fixture)
 {
     uint64_t id = 99;
@@ -412,6 +423,7 @@ void repair_writes_deletes_and_restores(void **state)
     assert_string_equal(list_modifications(fixture, 9),
                         "1:1:1:reauth:u:done:1:{}:{\"trace\":1} 2:2:2:uniqueness:-:done:1:[]:- "
                         "9:0:0:reset_check:-:done:0:{9}:- ");
+    assert_int_equal(frontier(fixture), 9);
     static uint16_t eye[UVEA_RECORD_COEFFICIENTS];
     SUCCEED(fixture,
             uvea_store_read_eye(fixture->store, UVEA_EYE_RIGHT, 1, 4, eye, &fixture->context));
