@@ -49,7 +49,7 @@ struct uvea_coord_link {
 // ---- start-up (service.md 8.2). All block.
 
 // Barrier A: hears from both peers and remembers their boot ids; a peer that is shutting down is
-// waited for. STATE: a peer that is ready already does not know our boot id, so it belongs to an
+// waited for. RESET: a peer that is ready already does not know our boot id, so it belongs to an
 // older fleet.
 UVEA_MUST_USE enum uvea_error uvea_coord_meet(const struct uvea_coord_link *link,
                                               struct uvea_error_context *context);
@@ -59,13 +59,13 @@ UVEA_MUST_USE enum uvea_error uvea_coord_meet(const struct uvea_coord_link *link
 UVEA_MUST_USE enum uvea_error uvea_coord_see_all(const struct uvea_coord_link *link,
                                                  struct uvea_error_context *context);
 
-// Both peers' states, at their places in states (the own place is left alone). STATE: a peer was
+// Both peers' states, at their places in states (the own place is left alone). RESET: a peer was
 // started anew since it was met, so that the state may not be that of the one that was.
 UVEA_MUST_USE enum uvea_error uvea_coord_exchange(const struct uvea_coord_link *link,
                                                   struct uvea_sync_state states[UVEA_PARTY_COUNT],
                                                   struct uvea_error_context *context);
 
-// Until both peers are ready. STATE: a boot id changed meanwhile. CLOSED: a peer is shutting down.
+// Until both peers are ready. RESET: a boot id changed meanwhile. CLOSED: a peer is shutting down.
 UVEA_MUST_USE enum uvea_error uvea_coord_await_ready(const struct uvea_coord_link *link,
                                                      struct uvea_error_context *context);
 
@@ -100,8 +100,8 @@ struct uvea_heartbeat;
 
 // Watches each peer in a task of its own; stops the party (uvea_coord_stop): CLOSED when a peer is
 // shutting down, has left heartbeat_failures beats in a row without any answer, or has given none
-// of use (another status, half a body) for silence_ns; STATE when it was started anew, or when
-// either happened before it was heard at all.
+// of use (another status, half a body) for silence_ns; RESET when it was started anew; TIMEOUT when
+// either silence came before it was heard at all.
 UVEA_MUST_USE enum uvea_error uvea_heartbeat_open(const struct uvea_coord_link *link,
                                                   struct uvea_heartbeat **heartbeat);
 // (blocks) NULL is allowed.

@@ -26,7 +26,7 @@ static void judge_silence(struct watch *watch, const struct uvea_wait *wait)
     struct uvea_coord *coord = watch->link->coord;
     const uint32_t allowed =
         watch->seen ? timing->heartbeat_failures : timing->heartbeat_initial_retries;
-    const enum uvea_error error = watch->seen ? UVEA_ERR_CLOSED : UVEA_ERR_STATE;
+    const enum uvea_error error = watch->seen ? UVEA_ERR_CLOSED : UVEA_ERR_TIMEOUT;
 
     watch->failures = wait->answered ? 0 : watch->failures + 1;
     if (watch->failures >= allowed) {
@@ -49,7 +49,7 @@ static void judge_answer(struct watch *watch, const struct uvea_coord_health *he
     watch->failures = 0;
     watch->useless_until_ns = uvea_rt_deadline_ns(watch->link->rt, watch->link->timing.silence_ns);
     if (!uvea_coord_is_verified(coord, watch->peer, health->boot.text)) {
-        uvea_coord_stop(coord, UVEA_ERR_STATE,
+        uvea_coord_stop(coord, UVEA_ERR_RESET,
                         "party %u was started anew; this party has to be too", watch->peer.index);
     } else if (health->shutting_down) {
         uvea_coord_stop(coord, UVEA_ERR_CLOSED, "party %u is shutting down", watch->peer.index);

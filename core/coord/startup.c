@@ -11,7 +11,7 @@ struct meeting {
 static enum uvea_error anew(struct uvea_error_context *context, struct uvea_party peer,
                             const char *what)
 {
-    return uvea_error_set(context, UVEA_ERR_STATE, "%s: party %u was started anew meanwhile", what,
+    return uvea_error_set(context, UVEA_ERR_RESET, "%s: party %u was started anew meanwhile", what,
                           peer.index);
 }
 
@@ -24,7 +24,7 @@ static enum uvea_error remember(struct uvea_wait *wait, struct uvea_party peer,
     struct uvea_coord *coord = wait->link->coord;
 
     if (health->ready && !uvea_coord_health_lists(health, uvea_coord_boot_id(coord))) {
-        return uvea_error_set(context, UVEA_ERR_STATE,
+        return uvea_error_set(context, UVEA_ERR_RESET,
                               "%s: party %u is ready already and does not know this party: it "
                               "belongs to an older fleet and has to be started anew too",
                               wait->what, peer.index);

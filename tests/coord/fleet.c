@@ -39,7 +39,7 @@ static bool reached(struct fleet_party *party, enum fleet_phase phase)
 #define REACHED(party, phase, context)                                                             \
     do {                                                                                           \
         if (reached((party), (phase))) {                                                           \
-            return uvea_error_set((context), UVEA_ERR_RESET, "cut short");                         \
+            return uvea_error_set((context), UVEA_ERR_IO, "cut short");                         \
         }                                                                                          \
     } while (0)
 
@@ -177,7 +177,7 @@ static enum uvea_error one_life(struct fleet_party *party, struct uvea_error_con
     memcpy(party->link.addresses, addresses, sizeof(addresses));
     UVEA_TRY(uvea_coord_open(party->rt, party->link.party, "test", &party->link.coord));
     const enum uvea_error error = live(party, context);
-    if (error != UVEA_OK && error != UVEA_ERR_RESET) {
+    if (error != UVEA_OK && error != UVEA_ERR_IO) {
         // As a node does: the peers are told, and given time to ask.
         uvea_coord_stop(party->link.coord, error, "%s", context->text);
         (void)!uvea_rt_sleep_ns(party->rt, UVEA_SECOND);

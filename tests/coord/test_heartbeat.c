@@ -127,12 +127,12 @@ static void another_incarnation_is_seen(void **state)
     struct scene played = new_scene();
     (void)state;
     played.shows_other = true;
-    expect_stop(&played, UVEA_ERR_STATE, "party 2 was started anew", 5 * UVEA_SECOND,
+    expect_stop(&played, UVEA_ERR_RESET, "party 2 was started anew", 5 * UVEA_SECOND,
                 8 * UVEA_SECOND);
     // One that was never met is another one too.
     played = new_scene();
     memcpy(played.health[1].boot.text, ID_2, sizeof(ID_2));
-    expect_stop(&played, UVEA_ERR_STATE, "party 1 was started anew", 0, UVEA_SECOND);
+    expect_stop(&played, UVEA_ERR_RESET, "party 1 was started anew", 0, UVEA_SECOND);
 }
 
 static void a_peers_end_is_seen(void **state)
@@ -148,7 +148,7 @@ static void a_peer_that_never_answers_is_given_more_time(void **state)
     struct scene played = new_scene();
     (void)state;
     played.serves[2] = false;
-    expect_stop(&played, UVEA_ERR_STATE, "party 2 is gone: 10 heartbeats without an answer",
+    expect_stop(&played, UVEA_ERR_TIMEOUT, "party 2 is gone: 10 heartbeats without an answer",
                 18 * UVEA_SECOND, 20 * UVEA_SECOND);
 }
 

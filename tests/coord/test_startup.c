@@ -55,7 +55,7 @@ static void a_restart_in_any_phase_is_survived(void **state)
                 fleet.delay_ns[seed % 3] = seed * 300 * UVEA_MS;
                 expect_all_well(&fleet);
                 assert_true(fleet.parties[party].lives >= 2);
-                fleet_expect_end(&fleet, party, 0, UVEA_ERR_RESET, "cut short");
+                fleet_expect_end(&fleet, party, 0, UVEA_ERR_IO, "cut short");
                 assert_in_range(fleet.end_ns, 0, 60 * UVEA_SECOND);
                 if (phase < FLEET_SEEN) {
                     // Nothing was agreed with it yet: the others just meet it again.

@@ -319,7 +319,7 @@ static void a_peer_of_an_older_fleet_is_refused(void **state)
     (void)state;
     open_link(health_peer, peers);
     peers[2].ready = true;
-    assert_int_equal(uvea_coord_meet(&self, &context), UVEA_ERR_STATE);
+    assert_int_equal(uvea_coord_meet(&self, &context), UVEA_ERR_RESET);
     assert_says("party 2 is ready already and does not know this party");
     assert_false(uvea_coord_is_verified(self.coord, uvea_party_at(2), ID "2"));
     // One that is ready and knows us only was faster.
@@ -349,7 +349,7 @@ static void waiting_for_readiness_ends_with_another_incarnation(void **state)
     assert_int_equal(uvea_coord_await_ready(&self, &context), UVEA_ERR_CLOSED);
     assert_says("party 2 is shutting down");
     peers[1].boot.text[35] = '3';
-    assert_int_equal(uvea_coord_await_ready(&self, &context), UVEA_ERR_STATE);
+    assert_int_equal(uvea_coord_await_ready(&self, &context), UVEA_ERR_RESET);
     assert_says("party 1 was started anew");
     close_link();
 }
