@@ -22,21 +22,6 @@ static void decide(struct uvea_world_result *result, enum uvea_verdict verdict, 
     }
 }
 
-// A party that found its own state, or a peer's, impossible. Damage beyond repair makes that right.
-static bool ends_as_wrong(const struct uvea_machine *machine)
-{
-    switch (machine->error) {
-    case UVEA_ERR_STATE:
-    case UVEA_ERR_DRIFT:
-    case UVEA_ERR_PEER:
-    case UVEA_ERR_USAGE:
-    case UVEA_ERR_CRYPTO:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void judge_ledger(const struct uvea_world *world, struct uvea_world_result *result)
 {
     const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(world->ledger);
@@ -56,14 +41,34 @@ static void judge_leak(const struct uvea_world *world, struct uvea_world_result 
     }
 }
 
+static void judge_end(unsigned party, const struct uvea_machine_end *end,
+                      struct uvea_world_result *result)
+{
+    if (end->error != UVEA_OK && !result->hostile) {
+        decide(result, UVEA_VERDICT_WRONG, "party %u stopped: %s: %.400s", party,
+               uvea_error_text(end->error), end->reason.text);
+    }
+}
+
+// A party that found its own state, or a peer's, impossible, in whichever of its lives. Damage
+// beyond repair makes that right.
 static void judge_parties(const struct uvea_world *world, struct uvea_world_result *result)
 {
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        const struct uvea_machine *machine = &world->machines[party];
-        if (ends_as_wrong(machine) && !result->hostile) {
-            decide(result, UVEA_VERDICT_WRONG, "party %u stopped: %s: %.400s", party,
-                   uvea_error_text(machine->error), machine->reason.text);
-        }
+        judge_end(party, &world->machines[party].impossible, result);
+    }
+}
+
+// Without faults and restarts no process has a reason to end before it is told to, however well the
+// next one makes up for it.
+static void judge_ends(const struct uvea_world *world, struct uvea_world_result *result)
+{
+    bool calm = world->scenario.fault_count == 0;
+    for (size_t i = 0; i < world->scenario.request_count; i++) {
+        calm = calm && world->scenario.requests[i].type != UVEA_PLAN_RESTART;
+    }
+    for (unsigned party = 0; calm && party < UVEA_PARTY_COUNT; party++) {
+        judge_end(party, &world->machines[party].failed, result);
     }
 }
 
@@ -84,10 +89,10 @@ static void judge_progress(const struct uvea_world *world, const struct uvea_sim
     }
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         const struct uvea_machine *machine = &world->machines[party];
-        if (machine->error != UVEA_OK) {
+        if (machine->last.error != UVEA_OK) {
             decide(result, UVEA_VERDICT_NO_PROGRESS, "%.200s; party %u stopped: %s: %.200s",
-                   world->client.reason.text, party, uvea_error_text(machine->error),
-                   machine->reason.text);
+                   world->client.reason.text, party, uvea_error_text(machine->last.error),
+                   machine->last.reason.text);
         }
     }
     decide(result, UVEA_VERDICT_NO_PROGRESS, "%.400s", world->client.reason.text);
@@ -199,6 +204,7 @@ enum uvea_error uvea_world_conclude(struct uvea_world *world,
     judge_ledger(world, result);
     judge_parties(world, result);
     judge_progress(world, outcome, result);
+    judge_ends(world, result);
     if (result->verdict == UVEA_VERDICT_PASS && !result->hostile) {
         judge_leaks(outcome, result);
         UVEA_TRY(finish_ledger(world, result, context));

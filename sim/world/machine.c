@@ -42,8 +42,7 @@ cleanup:
     machine->node = NULL;
     uvea_store_close(machine->store);
     machine->store = NULL;
-    machine->error = error;
-    machine->reason = reason;
+    machine->last = (struct uvea_machine_end){error, reason};
     if (error != UVEA_OK) {
         uvea_sim_note(machine->rt, "stopped", reason.text);
     }
@@ -82,13 +81,43 @@ static void harm_disk(struct uvea_machine *machine)
     }
 }
 
+static bool is_impossible(enum uvea_error error)
+{
+    switch (error) {
+    case UVEA_ERR_STATE:
+    case UVEA_ERR_DRIFT:
+    case UVEA_ERR_PEER:
+    case UVEA_ERR_USAGE:
+    case UVEA_ERR_CRYPTO:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void keep_first(const struct uvea_machine_end *end, struct uvea_machine_end *first)
+{
+    if (first->error == UVEA_OK) {
+        *first = *end;
+    }
+}
+
+// The next process may well get over it, but that it happened stays.
+static void keep_end(struct uvea_machine *machine)
+{
+    keep_first(&machine->last, &machine->failed);
+    if (is_impossible(machine->last.error)) {
+        keep_first(&machine->last, &machine->impossible);
+    }
+}
+
 static void ended(void *arg, bool crashed)
 {
     struct uvea_machine *machine = arg;
     if (crashed) {
-        machine->error = UVEA_OK;
-        machine->reason.text[0] = '\0';
+        machine->last = (struct uvea_machine_end){.error = UVEA_OK};
     }
+    keep_end(machine);
     uvea_sim_disk_restart(machine->disk);
     harm_disk(machine);
     if (machine->retired) {

@@ -24,6 +24,12 @@ enum uvea_machine_damage {
     UVEA_MACHINE_ROTTEN,
 };
 
+// An end that a process came to by itself. OK and empty: none.
+struct uvea_machine_end {
+    enum uvea_error error;
+    struct uvea_error_context reason;
+};
+
 struct uvea_machine {
     // given
     struct uvea_sim *sim;
@@ -45,9 +51,9 @@ struct uvea_machine {
     unsigned starts;
     unsigned hurry; // ends that came soon after their start, in a row
     uint64_t started_ns;
-    // how its last process ended by itself; OK and empty when it was killed or stopped in order
-    enum uvea_error error;
-    struct uvea_error_context reason;
+    struct uvea_machine_end last;       // none when it was killed or stopped in order
+    struct uvea_machine_end failed;     // the first of all its processes'
+    struct uvea_machine_end impossible; // the first that found its own state, or a peer's, so
     // what its processes did in all
     uint64_t comparisons;
 };
