@@ -18,7 +18,16 @@
     X(MIRROR_MASK_AS_CODE, "mirror-mask-as-code", "mirroring negates imaginary mask bits too")     \
     X(STALE_BUFFER, "stale-buffer", "scores of the previous chunk are used for the first record")  \
     X(CRASH, "crash", "one party aborts when it takes a request")                                  \
-    X(UNSTEADY, "unsteady", "a run depends on what the process did before")
+    X(UNSTEADY, "unsteady", "a run depends on what the process did before")                        \
+    X(ACK_BEFORE_COMMIT, "ack-before-commit", "a claimed message counts as persisted at once")     \
+    X(SERIAL_REUSED, "serial-reused", "an insertion takes the serial of a deleted record")         \
+    X(FLAG_BEFORE_DATA, "flag-before-data", "modifications are completed before records change")   \
+    X(HASH_ORDER_BATCH, "hash-order-batch", "one party orders a batch by a hash of its messages")  \
+    X(SKIPPED_ANSWER, "skipped-answer", "a request that was refused gets no answer")               \
+    X(STALE_GENERATION, "stale-generation", "spectra are reused whatever they were made of")       \
+    X(FATAL_409, "fatal-409", "a peer that is behind ends the party")                              \
+    X(VERSION_TWICE, "version-twice", "rolling forward raises a version twice")                    \
+    X(ONE_PARTY_PARSE, "one-party-parse", "one party reads what the others find malformed")
 
 enum uvea_plant {
 #define UVEA_PLANT_ENUM(name, text, what) UVEA_PLANT_##name,

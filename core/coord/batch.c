@@ -1,9 +1,23 @@
 #include "core/base/check.h"
+#include "core/base/plant.h"
 #include "core/coord/wait.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { CONFLICT = 409 }; // the peer is not there yet
+
+static enum uvea_error refuse_conflict(struct uvea_party peer,
+                                       const struct uvea_http_response *response,
+                                       struct uvea_error_context *context)
+{
+    if (uvea_plant_active(UVEA_PLANT_FATAL_409) && response->status == CONFLICT) {
+        return uvea_error_set(context, UVEA_ERR_PEER, "party %u answered with status %u",
+                              peer.index, response->status);
+    }
+    return UVEA_OK;
+}
 
 // ---- size
 
@@ -22,7 +36,7 @@ static enum uvea_poll judge_size(struct size_poll *size, struct uvea_wait *wait,
 
     if (response->status != 200) {
         uvea_wait_note_status(wait, size->peer, response->status);
-        return response->status == 409 ? UVEA_POLL_BEHIND : UVEA_POLL_SILENT;
+        return response->status == CONFLICT ? UVEA_POLL_BEHIND : UVEA_POLL_SILENT;
     }
     if (uvea_coord_size_decode(response->body.data, response->body.len, &found, &problem) !=
         UVEA_OK) {
@@ -43,14 +57,15 @@ static enum uvea_error poll_size(void *arg, struct uvea_wait *wait, enum uvea_po
 {
     struct size_poll *size = arg;
     struct uvea_http_response response = {0};
+    enum uvea_error error = UVEA_OK;
 
-    (void)context;
     *poll = UVEA_POLL_SILENT;
     if (uvea_wait_get(wait, size->peer, size->target, &response)) {
         *poll = judge_size(size, wait, &response);
+        error = refuse_conflict(size->peer, &response, context);
         uvea_http_response_deinit(&response);
     }
-    return UVEA_OK;
+    return error;
 }
 
 enum uvea_error uvea_coord_agree_size(const struct uvea_coord_link *link, uint64_t batch_id,
@@ -92,7 +107,7 @@ static enum uvea_poll judge_entries(struct entries_poll *entries, struct uvea_wa
 
     if (response->status != 200) {
         uvea_wait_note_status(wait, entries->peer, response->status);
-        return response->status == 409 ? UVEA_POLL_BEHIND : UVEA_POLL_SILENT;
+        return response->status == CONFLICT ? UVEA_POLL_BEHIND : UVEA_POLL_SILENT;
     }
     if (uvea_coord_entries_decode(response->body.data, response->body.len, &entries->found,
                                   &problem) != UVEA_OK) {
@@ -111,14 +126,15 @@ static enum uvea_error poll_entries(void *arg, struct uvea_wait *wait, enum uvea
 {
     struct entries_poll *entries = arg;
     struct uvea_http_response response = {0};
+    enum uvea_error error = UVEA_OK;
 
-    (void)context;
     *poll = UVEA_POLL_SILENT;
     if (uvea_wait_get(wait, entries->peer, "/batch-sync-entries", &response)) {
         *poll = judge_entries(entries, wait, &response);
+        error = refuse_conflict(entries->peer, &response, context);
         uvea_http_response_deinit(&response);
     }
-    return UVEA_OK;
+    return error;
 }
 
 enum uvea_error uvea_coord_agree_entries(const struct uvea_coord_link *link, uint64_t batch_id,

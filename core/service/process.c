@@ -9,6 +9,7 @@
 #include "core/service/results.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 // What an entry needs while its batch is in work, by its position. Secret.
 struct item {
@@ -391,10 +392,32 @@ static enum uvea_error decide(struct work *work, size_t at)
     return UVEA_OK;
 }
 
+// The first serial whose record is the dummy, or 0.
+static uint32_t deleted_serial(const struct uvea_process *process)
+{
+    const uint16_t *dummy = uvea_record_eye(&process->dummy.eye[scanned_eye(process)]);
+
+    for (uint32_t index = 0; index < process->resident->count; index++) {
+        if (memcmp(uvea_resident_record(process->resident, index), dummy,
+                   UVEA_RESIDENT_RECORD_BYTES) == 0) {
+            return index + 1;
+        }
+    }
+    return 0;
+}
+
 static enum uvea_error plan_insert(struct work *work, struct uvea_batch_entry *entry,
                                    uint32_t *records)
 {
     const size_t records_max = work->process->resident->records_max;
+
+    if (uvea_plant_active(UVEA_PLANT_SERIAL_REUSED) && deleted_serial(work->process) != 0) {
+        entry->mutation = UVEA_MUTATION_UPDATE;
+        entry->serial = deleted_serial(work->process);
+        entry->version =
+            (uint16_t)(uvea_resident_version(work->process->resident, entry->serial - 1) + 1);
+        return UVEA_OK;
+    }
 
     if (*records >= records_max) {
         return uvea_error_set(work->context, UVEA_ERR_LIMIT,

@@ -1,6 +1,7 @@
 #include "core/service/repair.h"
 
 #include "core/base/mem.h"
+#include "core/base/plant.h"
 #include "core/service/message.h"
 #include "core/service/record.h"
 
@@ -66,7 +67,7 @@ static enum uvea_error next_version(const struct workshop *shop, const struct ma
         return uvea_error_set(context, UVEA_ERR_LIMIT, "record %" PRIu32 " has no version left",
                               row->serial);
     }
-    *version = (uint16_t)(of.version + 1);
+    *version = (uint16_t)(of.version + (uvea_plant_active(UVEA_PLANT_VERSION_TWICE) ? 2 : 1));
     return UVEA_OK;
 }
 

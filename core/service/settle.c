@@ -1,4 +1,5 @@
 #include "core/base/mem.h"
+#include "core/base/plant.h"
 #include "core/service/node_impl.h"
 
 // ---- what a batch changes in the store
@@ -93,6 +94,24 @@ static void add_modifications(struct settlement *settlement, const struct uvea_b
     }
 }
 
+// What is done of the commit before the rest, by planted faults; none of it otherwise.
+static enum uvea_error commit_part(struct uvea_node *node, struct uvea_store_commit *commit,
+                                   struct uvea_error_context *context)
+{
+    if (uvea_plant_active(UVEA_PLANT_ACK_BEFORE_COMMIT)) {
+        commit->sequence_count = 0; // that is done since the claim
+    }
+    if (uvea_plant_active(UVEA_PLANT_FLAG_BEFORE_DATA)) {
+        struct uvea_store_commit flags = *commit;
+        flags.insert_count = 0;
+        flags.update_count = 0;
+        commit->modification_count = 0;
+        commit->sequence_count = 0;
+        return uvea_store_commit(node->store, &flags, context);
+    }
+    return UVEA_OK;
+}
+
 static enum uvea_error commit(struct uvea_node *node, const struct uvea_batch *batch,
                               struct uvea_error_context *context)
 {
@@ -114,6 +133,7 @@ static enum uvea_error commit(struct uvea_node *node, const struct uvea_batch *b
         .sequences = settlement.sequences,
         .sequence_count = batch->count,
     };
+    UVEA_TRY_CLEANUP(commit_part(node, &commit, context));
     UVEA_TRY_CLEANUP(uvea_store_commit(node->store, &commit, context));
     if (observer->committed != NULL) {
         observer->committed(observer->arg, node->config.party, batch);
@@ -155,8 +175,12 @@ static enum uvea_error publish(struct uvea_node *node, const struct uvea_batch *
 
     for (unsigned order = 0; order < UVEA_MESSAGE_COUNT; order++) {
         for (size_t i = 0; i < batch->count; i++) {
-            if (uvea_message_kind_order(batch->entries[i].message.kind) == order) {
-                ids[count++] = batch->entries[i].modification_id;
+            const struct uvea_batch_entry *entry = &batch->entries[i];
+            if (uvea_plant_active(UVEA_PLANT_SKIPPED_ANSWER) && entry->error_reason != NULL) {
+                continue;
+            }
+            if (uvea_message_kind_order(entry->message.kind) == order) {
+                ids[count++] = entry->modification_id;
             }
         }
     }

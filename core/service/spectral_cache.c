@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/base/endian.h"
 #include "core/base/mem.h"
+#include "core/base/plant.h"
 #include "core/mpc/blake3.h"
 #include "core/mpc/round.h"
 #include "core/scan/fanout.h"
@@ -117,7 +118,9 @@ static enum uvea_error compare_standing(struct batch *batch, bool *reuse)
                                   "session %u: party %u sent no list of generations", session->id,
                                   uvea_party_peer(session->party, peers[i]).index);
         }
-        *reuse = *reuse && their_count == count && memcmp(theirs, own, count) == 0;
+        *reuse =
+            *reuse && their_count == count &&
+            (memcmp(theirs, own, count) == 0 || uvea_plant_active(UVEA_PLANT_STALE_GENERATION));
     }
     return UVEA_OK;
 }
@@ -131,7 +134,8 @@ static bool is_sound(const struct batch *batch, const struct uvea_spectral_row *
     uint8_t hash[UVEA_BLAKE3_HASH_BYTES];
 
     if (row->serial != index + 1 || row->eye != loading->cache->eye ||
-        row->version != uvea_resident_version(loading->load->resident, index) ||
+        (row->version != uvea_resident_version(loading->load->resident, index) &&
+         !uvea_plant_active(UVEA_PLANT_STALE_GENERATION)) ||
         row->party != loading->cache->party.index || row->format != UVEA_PAYLOAD_FORMAT ||
         row->payload_bytes != UVEA_PAYLOAD_BYTES) {
         return false;
