@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SAMPLES = 24 };
+enum { SAMPLES = 15 };
 
 // ---- memory
 
