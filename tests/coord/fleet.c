@@ -39,7 +39,7 @@ static bool reached(struct fleet_party *party, enum fleet_phase phase)
 #define REACHED(party, phase, context)                                                             \
     do {                                                                                           \
         if (reached((party), (phase))) {                                                           \
-            return uvea_error_set((context), UVEA_ERR_IO, "cut short");                         \
+            return uvea_error_set((context), UVEA_ERR_IO, "cut short");                            \
         }                                                                                          \
     } while (0)
 

@@ -151,8 +151,7 @@ static void test_quiet_run_passes_every_point(void **state)
     }
 }
 
-// One run in which everything happens that is marked, but for a batch that is processed again: all
-// three would have to fail in the same commit.
+// One run in which everything happens that is marked.
 static void test_marks(void **state)
 {
     (void)state;
@@ -176,7 +175,7 @@ static void test_marks(void **state)
     assert_string_equal(result.reason, "");
     assert_int_equal(result.verdict, UVEA_VERDICT_PASS);
     for (unsigned mark = 0; mark < UVEA_MARK_COUNT; mark++) {
-        if (result.marks[mark] == 0 && mark != UVEA_MARK_REPEATED_BATCH) {
+        if (result.marks[mark] == 0) {
             fail_msg("no %s", uvea_mark_text((enum uvea_mark)mark));
         }
     }
@@ -202,7 +201,7 @@ static void test_restarts(void **state)
         const struct uvea_world_result result = run(text);
         assert_verdict_is(text, &result, UVEA_VERDICT_PASS, "");
         assert_true(result.restarts >= 3); // when one leaves, so do the others
-        assert_int_equal(result.marks[UVEA_MARK_FLEET_RESTART], i == 2);
+        assert_in_range(result.marks[UVEA_MARK_FLEET_RESTART], 1, result.restarts / 3);
         assert_int_equal(result.requests, 2);
         assert_int_equal(result.responses, 6);
     }
