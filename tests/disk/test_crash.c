@@ -154,7 +154,7 @@ static void test_crash_at_each_write(void **state)
     bool crashed = true;
     while (crashed) {
         write++;
-        for (uint64_t seed = 0; seed < 12; seed++) {
+        for (uint64_t seed = 0; seed < 6; seed++) {
             crashed = crash_at(write, seed);
         }
     }
