@@ -56,11 +56,36 @@ static bool same(const struct signature *a, const struct signature *b)
     return a->verdict == b->verdict && strcmp(a->text, b->text) == 0;
 }
 
+// The scenario as it reads back once it is written, for this is what will be judged by others.
+static enum uvea_error reread(const struct uvea_scenario *scenario, const char *name,
+                              struct uvea_scenario *out, struct uvea_error_context *context)
+{
+    struct uvea_buf yaml = {0};
+    enum uvea_error error = uvea_scenario_write(scenario, &yaml);
+    if (error == UVEA_OK) {
+        error = uvea_scenario_parse(name, yaml.data, yaml.len, NULL, 0, out, context);
+    }
+    uvea_buf_deinit(&yaml);
+    return error;
+}
+
+static void run_written(struct shrink *shrink, const struct uvea_scenario *scenario,
+                        struct uvea_run_report *report)
+{
+    struct uvea_scenario written;
+    *report = (struct uvea_run_report){.error = UVEA_OK};
+    report->error = reread(scenario, shrink->arguments.file, &written, &report->context);
+    if (report->error == UVEA_OK) {
+        uvea_run_seed(&shrink->arguments, &written, report);
+        uvea_scenario_deinit(&written);
+    }
+}
+
 static bool fails_alike(struct shrink *shrink, const struct uvea_scenario *scenario)
 {
     struct uvea_run_report report;
     shrink->tries++;
-    uvea_run_seed(&shrink->arguments, scenario, &report);
+    run_written(shrink, scenario, &report);
     if (report.error != UVEA_OK) {
         return false; // it cannot be carried out any more
     }
@@ -148,6 +173,24 @@ static enum uvea_error try_option(struct shrink *shrink, enum uvea_option option
     return UVEA_OK;
 }
 
+// By half of what is above the least, and small numbers by one.
+static enum uvea_error lower_option(struct shrink *shrink, enum uvea_option option, uint64_t least,
+                                    bool *changed)
+{
+    enum { SMALL = 16 };
+    const uint64_t value = shrink->best.options[option];
+    const uint64_t half = least + (value - least) / 2;
+    if (value <= least || (option == UVEA_OPTION_root_sessions && half % 8 != 0)) {
+        return UVEA_OK;
+    }
+    UVEA_TRY(try_option(shrink, option, half, changed));
+    if (shrink->best.options[option] == value && value <= SMALL &&
+        option != UVEA_OPTION_root_sessions) {
+        return try_option(shrink, option, value - 1, changed);
+    }
+    return UVEA_OK;
+}
+
 static enum uvea_error shrink_options(struct shrink *shrink, bool *changed)
 {
     static const struct {
@@ -172,10 +215,7 @@ static enum uvea_error shrink_options(struct shrink *shrink, bool *changed)
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
         const enum uvea_option option = options[i].option;
         UVEA_TRY(try_option(shrink, option, options[i].least, changed));
-        const uint64_t half = shrink->best.options[option] / 2;
-        if (half % 8 == 0 || option != UVEA_OPTION_root_sessions) {
-            UVEA_TRY(try_option(shrink, option, half, changed));
-        }
+        UVEA_TRY(lower_option(shrink, option, options[i].least, changed));
     }
     return UVEA_OK;
 }
@@ -209,6 +249,20 @@ static enum uvea_error shrink_all(struct shrink *shrink)
 
 // ---- the command
 
+// What says how faults are drawn says nothing any more; how long all must be over by still counts.
+static enum uvea_error forget_swarm(struct uvea_scenario *scenario)
+{
+    for (unsigned i = 0; i < UVEA_OPTION_COUNT; i++) {
+        const struct uvea_option_info *info = uvea_option_info((enum uvea_option)i);
+        struct uvea_error_context context;
+        if (strcmp(info->section, "swarm") == 0 && i != UVEA_OPTION_swarm_recovery_s) {
+            UVEA_TRY(uvea_option_parse((enum uvea_option)i, info->value, &scenario->options[i],
+                                       &context));
+        }
+    }
+    return UVEA_OK;
+}
+
 // The scenario with its seed's draws written out. What a mix knew about its answers stays behind:
 // it cannot be written down.
 static enum uvea_error write_out(const struct uvea_scenario *scenario, struct uvea_scenario *out)
@@ -217,13 +271,17 @@ static enum uvea_error write_out(const struct uvea_scenario *scenario, struct uv
     for (size_t i = 0; i < out->request_count; i++) {
         out->requests[i].mixed = false;
     }
-    return UVEA_OK;
+    const enum uvea_error error = forget_swarm(out);
+    if (error != UVEA_OK) {
+        uvea_scenario_deinit(out);
+    }
+    return error;
 }
 
 static enum uvea_error find_failure(struct shrink *shrink, struct uvea_error_context *context)
 {
     struct uvea_run_report report;
-    uvea_run_seed(&shrink->arguments, &shrink->best, &report);
+    run_written(shrink, &shrink->best, &report);
     if (report.error != UVEA_OK) {
         *context = report.context;
         return report.error;

@@ -244,6 +244,11 @@ static enum uvea_error put(struct uvea_buf *svg, const char *format, ...)
                                                   : uvea_buf_append(svg, text, (size_t)len);
 }
 
+static bool is_plain(char c)
+{
+    return c >= ' ' && c <= '~';
+}
+
 static enum uvea_error put_escaped(struct uvea_buf *svg, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -258,7 +263,8 @@ static enum uvea_error put_escaped(struct uvea_buf *svg, const char *text)
             UVEA_TRY(put(svg, "&amp;"));
             break;
         default:
-            UVEA_TRY((unsigned char)*text < ' ' ? put(svg, " ") : uvea_buf_append(svg, text, 1));
+            // What XML forbids, and what a cut may have left of a longer character.
+            UVEA_TRY(uvea_buf_append(svg, is_plain(*text) ? text : "?", 1));
             break;
         }
     }

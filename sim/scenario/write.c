@@ -116,8 +116,7 @@ static bool expects(const struct uvea_expectation *expect)
 
 static enum uvea_error put_expect(struct uvea_buf *yaml, const struct uvea_expectation *expect)
 {
-    // The first member of a flow mapping has no comma before it; a field of its own takes that
-    // place.
+    // The first member of a flow mapping has no comma before it: the one here is taken out below.
     size_t start;
     UVEA_TRY(put(yaml, ", expect: {"));
     start = yaml->len;
@@ -143,7 +142,9 @@ static enum uvea_error put_expect(struct uvea_buf *yaml, const struct uvea_expec
     if (expect->has_anonymous) {
         UVEA_TRY(put_serials(yaml, "anonymous", &expect->anonymous));
     }
-    memset(yaml->data + start, ' ', 1); // there is at least one member
+    // there is at least one member
+    memmove(yaml->data + start, yaml->data + start + 2, yaml->len - start - 2);
+    yaml->len -= 2;
     return put(yaml, "}");
 }
 

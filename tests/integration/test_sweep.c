@@ -68,14 +68,15 @@ static void a_failure_is_a_command(void **state)
         "\"$UVEA\" sweep good.yaml bad.yaml --seeds 1..2 --set prf=chacha8 --junit j.xml " COLD);
     assert_int_equal(r->status, 10);
     expect_figures(r, "wrong", 4, 2, 0, 0);
-    assert_non_null(strstr(r->err, "bad.yaml seed 2: wrong: request-1: expected match true"));
-    assert_non_null(strstr(r->out, "\nuvea run bad.yaml --seed 1 --set prf=chacha8  # wrong: req"));
+    assert_non_null(
+        strstr(r->err, "bad.yaml seed 2: wrong: message-1 (uniqueness): expected match"));
+    assert_non_null(strstr(r->out, "\nuvea run bad.yaml --seed 1 --set prf=chacha8  # wrong: mes"));
     write_file("failures", r->out);
     r = shell("uvea() { \"$UVEA\" \"$@\"; }; eval \"$(grep '^uvea run .*# wrong' failures | tail "
               "-1)\"");
     assert_int_equal(r->status, 10);
     assert_non_null(strstr(r->out, "seed 2"));
-    r = shell("grep -c '<testcase ' j.xml; grep -c '<failure type=\"wrong\" message=\"request-1' "
+    r = shell("grep -c '<testcase ' j.xml; grep -c '<failure type=\"wrong\" message=\"message-1' "
               "j.xml; grep -c 'failures=\"2\"' j.xml; grep -c '</testsuite>' j.xml");
     assert_string_equal(r->out, "4\n2\n1\n2\n");
 }
@@ -123,8 +124,9 @@ static void recorded_runs_are_not_repeated(const char *db)
               db);
     assert_int_equal(r->status, 10);
     expect_figures(r, "wrong", 8, 4, 0, 8);
-    assert_non_null(strstr(r->out, "uvea run bad.yaml --seed 6  # wrong: request-1: expected mat"));
-    assert_non_null(strstr(r->out, "\nrequests 8, responses 24,"));
+    assert_non_null(
+        strstr(r->out, "uvea run bad.yaml --seed 6  # wrong: message-1 (uniqueness): exp"));
+    assert_non_null(strstr(r->out, "\nrequests 8, responses "));
     // Other overrides, other contents, more repetition: other runs.
     r = shell("\"$UVEA\" sweep good.yaml --seeds 1..4 --set prf=chacha8 --db %s " COLD, db);
     expect_figures(r, "pass", 4, 0, 0, 0);
