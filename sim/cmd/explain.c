@@ -74,6 +74,41 @@ static enum uvea_error tell(const struct explain *explain, FILE *trace, uint64_t
     return error;
 }
 
+// The run is a process of its own, so that a crash is a story too.
+static enum uvea_error run_traced(const struct explain *explain, struct uvea_scenario *scenario,
+                                  FILE *trace, struct uvea_world_result *result,
+                                  struct uvea_error_context *context)
+{
+    struct uvea_run_arguments arguments = {
+        .file = explain->file,
+        .quiet = true,
+        .trace_stream = trace,
+    };
+    struct uvea_run_report report;
+    if (explain->has_seed) {
+        scenario->options[UVEA_OPTION_root_seed] = explain->seed;
+    }
+    (void)setvbuf(trace, NULL, _IOLBF, 0);
+    uvea_run_seed(&arguments, scenario, &report);
+    if (report.error != UVEA_OK) {
+        return uvea_error_set(context, report.error, "%s: %.400s", explain->file,
+                              report.context.text);
+    }
+    *result = report.result;
+    return tell(explain, trace, scenario->options[UVEA_OPTION_root_seed], result, context);
+}
+
+static enum uvea_error check_scenario(const struct explain *explain,
+                                      const struct uvea_scenario *scenario,
+                                      struct uvea_error_context *context)
+{
+    struct uvea_error_context said = {.text = ""};
+    const enum uvea_error error = uvea_world_check(scenario, &said);
+    return error == UVEA_OK || error == UVEA_ERR_NOT_FOUND
+               ? UVEA_OK
+               : uvea_error_set(context, error, "%s: %.400s", explain->file, said.text);
+}
+
 static enum uvea_error explain_run(const struct explain *explain, struct uvea_world_result *result,
                                    struct uvea_error_context *context)
 {
@@ -86,24 +121,14 @@ static enum uvea_error explain_run(const struct explain *explain, struct uvea_wo
     }
     error = uvea_scenario_load(explain->file, explain->overrides.at, explain->overrides.count,
                                &scenario, context);
-    if (error != UVEA_OK) {
-        (void)fclose(trace);
-        return error;
+    if (error == UVEA_OK) {
+        error = check_scenario(explain, &scenario, context);
+        if (error == UVEA_OK) {
+            error = run_traced(explain, &scenario, trace, result, context);
+        }
+        uvea_scenario_deinit(&scenario);
     }
-    if (explain->has_seed) {
-        scenario.options[UVEA_OPTION_root_seed] = explain->seed;
-    }
-    const struct uvea_world_options options = {.trace = trace};
-    UVEA_TRY_CLEANUP(uvea_world_check(&scenario, context));
-    UVEA_TRY_CLEANUP(uvea_world_run(&scenario, &options, result, context));
-    if (ferror(trace) != 0) {
-        error = uvea_error_set(context, UVEA_ERR_IO, "the temporary file cannot be written");
-        goto cleanup;
-    }
-    error = tell(explain, trace, scenario.options[UVEA_OPTION_root_seed], result, context);
-cleanup:
     (void)fclose(trace);
-    uvea_scenario_deinit(&scenario);
     return error;
 }
 

@@ -24,8 +24,9 @@ struct uvea_run_arguments {
     bool twice;
     bool json;
     const char *trace;
-    const char *plant; // alarm build only
-    bool quiet;        // no progress, no report of a failure
+    FILE *trace_stream; // instead of trace: open, line-buffered
+    const char *plant;  // alarm build only
+    bool quiet;         // no progress, no report of a failure
 };
 
 // What a run came to: an error (bad input, no memory) with its sentence, or a result.

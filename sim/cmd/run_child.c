@@ -93,6 +93,7 @@ static void run_child(const struct uvea_run_arguments *arguments,
     uint64_t seed = scenario->options[UVEA_OPTION_root_seed];
     struct uvea_sim_record_list first = {.count = 0};
     struct uvea_world_options options = {
+        .trace = arguments->trace_stream,
         .failure_report = arguments->quiet ? NULL : stderr,
         .keep = arguments->twice ? &first : NULL,
         .progress = !arguments->quiet && isatty(STDERR_FILENO) ? show_progress : NULL,

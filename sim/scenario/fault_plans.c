@@ -1,7 +1,10 @@
 #include "core/base/mem.h"
+#include "core/base/party.h"
 #include "sim/scenario/resolve.h"
 
 #include <string.h>
+
+enum { MILLION = 1000000 };
 
 static const struct uvea_fault_info infos[UVEA_FAULT_COUNT] = {
 #define FAULT_INFO(name, text, fields, meaning) {text, fields, meaning},
@@ -122,6 +125,18 @@ static enum uvea_error resolve_fault(const struct uvea_source *source, const cha
         uvea_resolve_optional_choice(source, path.text, UVEA_HTTP_FAULT_CHOICES, raw->what, &what));
     UVEA_TRY(resolve_point(source, where, raw->point, &fault->point));
     UVEA_TRY(resolve_numbers(source, where, raw, fault));
+    path = uvea_path_of(where, "from");
+    if (fault->kind > UVEA_FAULT_DISCONNECT && from >= UVEA_PARTY_COUNT) {
+        return uvea_resolve_complain(source, path.text,
+                                     "%s: a fault of kind '%s' befalls parties only", path.text,
+                                     info->text);
+    }
+    path = uvea_path_of(where, "amount");
+    if ((fault->kind == UVEA_FAULT_HTTP || fault->kind == UVEA_FAULT_DISK_ERROR) &&
+        fault->amount > MILLION) {
+        return uvea_resolve_complain(source, path.text, "%s: more than 1,000,000 in 1,000,000",
+                                     path.text);
+    }
     fault->from = (unsigned)from;
     fault->to = (unsigned)to;
     fault->what = (unsigned)what;
