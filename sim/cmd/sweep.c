@@ -19,7 +19,8 @@
 
 uint64_t uvea_sweep_seed(const struct uvea_sweep *sweep, uint64_t slot)
 {
-    return sweep->first_seed + slot * sweep->arguments.shard_count;
+    return uvea_sweep_by_steps(sweep) ? sweep->first_seed
+                                      : sweep->first_seed + slot * sweep->arguments.shard_count;
 }
 
 struct uvea_run_arguments uvea_sweep_run_arguments(const struct uvea_sweep *sweep, size_t file)
@@ -115,6 +116,8 @@ static enum uvea_error parse_arguments(int argc, char **argv, const char **files
 {
     const char *seeds = NULL;
     const char *shard = NULL;
+    const char *each_step = NULL;
+    arguments->stride = 1;
     arguments->jobs = processors();
     arguments->twice_percent = 5;
     arguments->limit_s = 600;
@@ -122,6 +125,8 @@ static enum uvea_error parse_arguments(int argc, char **argv, const char **files
         {"--seeds", UVEA_ARG_TEXT, &seeds, NULL},
         {"--jobs", UVEA_ARG_U64, &arguments->jobs, NULL},
         {"--shard", UVEA_ARG_TEXT, &shard, NULL},
+        {"--each-step", UVEA_ARG_TEXT, &each_step, NULL},
+        {"--stride", UVEA_ARG_U64, &arguments->stride, NULL},
         {"--junit", UVEA_ARG_TEXT, &arguments->junit, NULL},
         {"--db", UVEA_ARG_TEXT, &arguments->db, NULL},
         {"--set", UVEA_ARG_LIST, &arguments->overrides, NULL},
@@ -139,7 +144,8 @@ static enum uvea_error parse_arguments(int argc, char **argv, const char **files
     arguments->file_count = paths.count;
     UVEA_TRY(check_seeds(arguments, seeds, context));
     UVEA_TRY(check_shard(arguments, shard, context));
-    return check_numbers(arguments, context);
+    UVEA_TRY(check_numbers(arguments, context));
+    return uvea_sweep_check_steps(arguments, each_step, context);
 }
 
 // ---- what is run
@@ -223,7 +229,7 @@ static enum uvea_error plan(struct uvea_sweep *sweep, struct uvea_error_context 
         sweep->files[i].path = arguments->files[i];
         UVEA_TRY(load_file(sweep, &sweep->files[i], context));
     }
-    return UVEA_OK;
+    return uvea_sweep_plan_steps(sweep, context);
 }
 
 static void sweep_deinit(struct uvea_sweep *sweep)
@@ -377,7 +383,7 @@ const struct uvea_cmd uvea_cmd_sweep = {
     .usage =
         "usage: uvea sweep FILE... --seeds A..B [--jobs N] [--shard I/N] [--junit FILE]\n"
         "                  [--db FILE|URL] [--set KEY=VALUE]... [--twice-percent P]\n"
-        "                  [--limit SECONDS] [--allow-cold NAME]...\n"
+        "                  [--limit SECONDS] [--allow-cold NAME]... [--each-step pN [--stride S]]\n"
         "\n"
         "Runs every file with every seed, each pair in a process of its own, and closes with a\n"
         "summary: verdicts, failures as commands to paste, faults by where they struck, points\n"
@@ -395,6 +401,10 @@ const struct uvea_cmd uvea_cmd_sweep = {
         "                      hashes must be equal (default 5)\n"
         "  --limit SECONDS     of real time for one run (default 600; 0: none)\n"
         "  --allow-cold NAME   this point or mark need not be met; `all` for all of them\n"
+        "  --each-step pN      instead of seeds (one is given): one run for each step of party "
+        "N's\n"
+        "                      first process, which dies there; cold marks are allowed\n"
+        "  --stride S          only every S-th step\n"
 #ifdef UVEA_ALARM
         "  --plant NAME        switch a planted fault on\n"
 #endif

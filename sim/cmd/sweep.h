@@ -22,6 +22,7 @@ enum {
     UVEA_SWEEP_SLOWEST = 5,
     UVEA_SWEEP_FAILURES_MAX = 1000, // kept; more are counted only
     UVEA_SWEEP_SKIPPED_PERCENT_MAX = 1,
+    UVEA_SWEEP_STEP_CHARS = 48,
     UVEA_SWEEP_MARK_COUNT = UVEA_POINT_COUNT + UVEA_MARK_COUNT,
 };
 
@@ -36,7 +37,9 @@ struct uvea_sweep_arguments {
     uint64_t shard; // seeds s with s mod shard_count == shard
     uint64_t shard_count;
     uint64_t twice_percent;
-    uint64_t limit_s; // of real time, for one run; 0: none
+    uint64_t limit_s;  // of real time, for one run; 0: none
+    unsigned steps_of; // party that dies at each of its steps; UVEA_PARTY_COUNT: none
+    uint64_t stride;   // of those steps
     const char *junit;
     const char *db;
     const char *plant; // alarm build only
@@ -63,6 +66,7 @@ struct uvea_sweep_file {
 struct uvea_sweep_failure {
     size_t file;
     uint64_t seed;
+    uint64_t step; // 0: none
     enum uvea_verdict verdict;
     char reason[512];
 };
@@ -91,7 +95,7 @@ struct uvea_sweep {
     struct uvea_sweep_arguments arguments;
     struct uvea_sweep_file *files;
     uint64_t first_seed; // of the shard
-    uint64_t slot_count; // seeds of the shard
+    uint64_t slot_count; // seeds of the shard, or steps
     struct uvea_sweep_db *db;
     struct uvea_sweep_tally tally;
     uint64_t started_ns; // real time
@@ -110,6 +114,24 @@ bool uvea_sweep_mark_cold(const struct uvea_sweep *sweep, size_t mark);
 bool uvea_sweep_cold_allowed(const struct uvea_sweep *sweep, size_t mark);
 // The arguments of `uvea run` for one of the files.
 struct uvea_run_arguments uvea_sweep_run_arguments(const struct uvea_sweep *sweep, size_t file);
+
+// ---- crashes at each step
+
+// Reads "p0" to "p2" or NULL, and whether it goes with the other arguments. USAGE.
+UVEA_MUST_USE enum uvea_error uvea_sweep_check_steps(struct uvea_sweep_arguments *arguments,
+                                                     const char *party,
+                                                     struct uvea_error_context *context);
+bool uvea_sweep_by_steps(const struct uvea_sweep *sweep);
+// The step of a slot, from 1; 0 in other sweeps.
+uint64_t uvea_sweep_step(const struct uvea_sweep *sweep, uint64_t slot);
+// Makes the file's scenario that of the slot.
+void uvea_sweep_set_step(struct uvea_sweep *sweep, size_t file, uint64_t slot);
+// Adds the override that gives the step; text holds it.
+void uvea_sweep_add_step(const struct uvea_sweep *sweep, uint64_t step,
+                         struct uvea_run_arguments *arguments, char text[UVEA_SWEEP_STEP_CHARS]);
+// Runs the scenario once without a crash and makes a slot for each step.
+UVEA_MUST_USE enum uvea_error uvea_sweep_plan_steps(struct uvea_sweep *sweep,
+                                                    struct uvea_error_context *context);
 
 // Runs what is not done; every result is recorded and counted. An error ends the sweep, after the
 // runs under way.

@@ -98,6 +98,7 @@ static void start(struct pool *pool, struct worker *worker)
     struct uvea_error_context said = {.text = ""};
     arguments.twice = worker->second;
     scenario->options[UVEA_OPTION_root_seed] = uvea_sweep_seed(sweep, worker->slot);
+    uvea_sweep_set_step(sweep, worker->file, worker->slot);
     enum uvea_error error = uvea_run_start(&arguments, scenario, &worker->child, &said);
     if (error != UVEA_OK) {
         keep_error(pool, error, &said);
@@ -180,8 +181,13 @@ static void say_failure(const struct pool *pool, const struct worker *worker)
     if (pool->visible) {
         uvea_sweep_print_progress(pool->sweep, pool->running, true);
     }
-    (void)fprintf(stderr, "%s seed %llu: %s: %s\n", pool->sweep->files[worker->file].path,
-                  (unsigned long long)worker->run.seed, uvea_verdict_text(result->verdict),
+    char step[UVEA_SWEEP_STEP_CHARS] = "";
+    if (uvea_sweep_by_steps(pool->sweep)) {
+        (void)snprintf(step, sizeof(step), " step %llu",
+                       (unsigned long long)uvea_sweep_step(pool->sweep, worker->slot));
+    }
+    (void)fprintf(stderr, "%s seed %llu%s: %s: %s\n", pool->sweep->files[worker->file].path,
+                  (unsigned long long)worker->run.seed, step, uvea_verdict_text(result->verdict),
                   result->reason);
 }
 
@@ -220,7 +226,8 @@ static void finish(struct pool *pool, struct worker *worker)
         worker->run.result = result;
         worker->run.wall_ms = (uvea_sweep_now_ns() - worker->started_ns) / 1000000;
         if (result.verdict == UVEA_VERDICT_PASS && pool->error == UVEA_OK &&
-            uvea_sweep_twice(pool->sweep, worker->file, worker->run.seed)) {
+            uvea_sweep_twice(pool->sweep, worker->file,
+                             worker->run.seed + uvea_sweep_step(pool->sweep, worker->slot))) {
             worker->second = true;
             start(pool, worker);
             return;

@@ -42,6 +42,11 @@ static void print_head(const struct uvea_sweep *sweep)
                  ", build %s\n",
                  arguments->file_count, arguments->first_seed, arguments->last_seed,
                  arguments->shard, arguments->shard_count, UVEA_BUILD_ID);
+    if (uvea_sweep_by_steps(sweep)) {
+        (void)printf(
+            "crashes of p%u at steps 1 to %" PRIu64 " of its first process, one in %" PRIu64 "\n",
+            arguments->steps_of, uvea_sweep_step(sweep, sweep->slot_count - 1), arguments->stride);
+    }
 }
 
 static void print_verdicts(const struct uvea_sweep_tally *tally)
@@ -68,12 +73,18 @@ static int by_file_and_seed(const void *a, const void *b)
     if (one->file != two->file) {
         return one->file < two->file ? -1 : 1;
     }
-    return one->seed < two->seed ? -1 : one->seed > two->seed;
+    if (one->seed != two->seed) {
+        return one->seed < two->seed ? -1 : 1;
+    }
+    return one->step < two->step ? -1 : one->step > two->step;
 }
 
-static void print_command(const struct uvea_sweep *sweep, size_t file, uint64_t seed, bool twice)
+static void print_command(const struct uvea_sweep *sweep, size_t file, uint64_t seed, uint64_t step,
+                          bool twice)
 {
+    char text[UVEA_SWEEP_STEP_CHARS];
     struct uvea_run_arguments arguments = uvea_sweep_run_arguments(sweep, file);
+    uvea_sweep_add_step(sweep, step, &arguments, text);
     arguments.twice = twice;
     uvea_run_print_command(stdout, &arguments, seed);
 }
@@ -89,7 +100,7 @@ static void print_failures(const struct uvea_sweep *sweep)
     (void)puts("\nfailures, to reproduce:");
     for (size_t i = 0; i < tally->failure_count; i++) {
         const struct uvea_sweep_failure *failure = &tally->failures[i];
-        print_command(sweep, failure->file, failure->seed,
+        print_command(sweep, failure->file, failure->seed, failure->step,
                       failure->verdict == UVEA_VERDICT_DIFFERS);
         (void)printf("  # %s: %.*s\n", uvea_verdict_text(failure->verdict), REASON_CHARS_SHOWN,
                      failure->reason);
@@ -241,7 +252,8 @@ static enum uvea_error print_times(const struct uvea_sweep *sweep)
     (void)puts("slowest:");
     for (size_t i = 0; i < count && i < UVEA_SWEEP_SLOWEST; i++) {
         (void)printf("  %9.3f s  ", 1e-3 * (double)times[i].wall_ms);
-        print_command(sweep, times[i].file, uvea_sweep_seed(sweep, times[i].slot), false);
+        print_command(sweep, times[i].file, uvea_sweep_seed(sweep, times[i].slot),
+                      uvea_sweep_step(sweep, times[i].slot), false);
         (void)putchar('\n');
     }
     uvea_mem_free(times);

@@ -33,7 +33,7 @@ static bool is_failure(enum uvea_verdict verdict)
     return verdict != UVEA_VERDICT_PASS && verdict != UVEA_VERDICT_SKIPPED;
 }
 
-static enum uvea_error keep_failure(struct uvea_sweep_tally *tally, size_t file,
+static enum uvea_error keep_failure(struct uvea_sweep_tally *tally, size_t file, uint64_t step,
                                     const struct uvea_sweep_run *run)
 {
     if (tally->failure_count == UVEA_SWEEP_FAILURES_MAX) {
@@ -54,7 +54,7 @@ static enum uvea_error keep_failure(struct uvea_sweep_tally *tally, size_t file,
     }
     struct uvea_sweep_failure *failure = &tally->failures[tally->failure_count++];
     *failure = (struct uvea_sweep_failure){
-        .file = file, .seed = run->seed, .verdict = run->result.verdict};
+        .file = file, .seed = run->seed, .step = step, .verdict = run->result.verdict};
     (void)snprintf(failure->reason, sizeof(failure->reason), "%s", run->result.reason);
     return UVEA_OK;
 }
@@ -102,7 +102,8 @@ enum uvea_error uvea_sweep_count(struct uvea_sweep *sweep, size_t file, uint64_t
     if (verdict == UVEA_VERDICT_SKIPPED && at->skipped++ == 0) {
         (void)snprintf(at->why_skipped, sizeof(at->why_skipped), "%s", run->result.reason);
     }
-    return is_failure(verdict) ? keep_failure(tally, file, run) : UVEA_OK;
+    return is_failure(verdict) ? keep_failure(tally, file, uvea_sweep_step(sweep, slot), run)
+                               : UVEA_OK;
 }
 
 uint64_t uvea_sweep_failed(const struct uvea_sweep_tally *tally)

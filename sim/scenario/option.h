@@ -71,6 +71,10 @@
     NUMBER(clocks, p0_offset_ms, 0, 0, 1000000, "how far party 0's clock is ahead")                \
     NUMBER(clocks, p1_offset_ms, 0, 0, 1000000, "how far party 1's clock is ahead")                \
     NUMBER(clocks, p2_offset_ms, 0, 0, 1000000, "how far party 2's clock is ahead")                \
+    NUMBER(crash, p0_step, 0, 0, UINT64_MAX,                                                       \
+           "party 0's first process dies instead of this step of its tasks; 0: it does not")       \
+    NUMBER(crash, p1_step, 0, 0, UINT64_MAX, "the same for party 1")                               \
+    NUMBER(crash, p2_step, 0, 0, UINT64_MAX, "the same for party 2")                               \
     CHOICE(swarm, faults, "off", "off on",                                                         \
            "whether the seed draws faults beside those that the scenario lists")                   \
     CHOICE(swarm, network, "draw", "off draw on", "delays, stalls, resets, partitions")            \

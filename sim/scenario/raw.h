@@ -65,7 +65,7 @@ struct uvea_raw_fault {
 
 #define UVEA_RAW_SECTIONS(X)                                                                       \
     X(service)                                                                                     \
-    X(client) X(database) X(network) X(kernels) X(clocks) X(swarm) X(limits)
+    X(client) X(database) X(network) X(kernels) X(clocks) X(crash) X(swarm) X(limits)
 
 struct uvea_raw_templates {
     struct uvea_raw_section options; // first: option fields are offsets into it

@@ -64,6 +64,9 @@ static void judge_parties(const struct uvea_world *world, struct uvea_world_resu
 static void judge_ends(const struct uvea_world *world, struct uvea_world_result *result)
 {
     bool calm = world->scenario.fault_count == 0;
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        calm = calm && world->scenario.options[uvea_world_crash_steps[party]] == 0;
+    }
     for (size_t i = 0; i < world->scenario.request_count; i++) {
         calm = calm && world->scenario.requests[i].type != UVEA_PLAN_RESTART;
     }
@@ -157,6 +160,7 @@ static void collect_numbers(const struct uvea_world *world, struct uvea_world_re
     result->comparisons = world->machines[0].comparisons;
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         result->restarts += world->machines[party].starts - 1;
+        result->party_steps[party] = uvea_sim_process_steps(world->sim, party);
         for (unsigned peer = 0; peer < UVEA_PARTY_COUNT; peer++) {
             if (peer != party) {
                 result->bytes_sent[party] +=

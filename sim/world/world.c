@@ -264,11 +264,19 @@ static uint64_t client_time_ns(const struct uvea_world *world)
            world->scenario.request_count * option(world, UVEA_OPTION_client_pause_ms) * UVEA_MS * 4;
 }
 
+const enum uvea_option uvea_world_crash_steps[UVEA_PARTY_COUNT] = {
+    UVEA_OPTION_crash_p0_step,
+    UVEA_OPTION_crash_p1_step,
+    UVEA_OPTION_crash_p2_step,
+};
+
 static enum uvea_error start(struct uvea_world *world, struct uvea_error_context *context)
 {
     struct uvea_rt *rt = uvea_sim_rt(world->sim, UVEA_WORLD_CLIENT);
     for (unsigned index = 0; index < UVEA_PARTY_COUNT; index++) {
         UVEA_TRY(uvea_machine_start(&world->machines[index]));
+        uvea_sim_process_crash_at_step(world->sim, index,
+                                       option(world, uvea_world_crash_steps[index]));
     }
     world->client = (struct uvea_client){
         .rt = rt,

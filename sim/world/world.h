@@ -78,6 +78,9 @@ enum uvea_mark {
 };
 const char *uvea_mark_text(enum uvea_mark mark);
 
+// The options that plan the death of each party's first process at one of its steps.
+extern const enum uvea_option uvea_world_crash_steps[UVEA_PARTY_COUNT];
+
 // Where a party stands in its life: behind the point it passed last, or before all of them.
 enum { UVEA_PHASE_COUNT = UVEA_POINT_COUNT + 1, UVEA_PHASE_NONE = UVEA_POINT_COUNT };
 
@@ -101,6 +104,7 @@ struct uvea_world_result {
     uint64_t records;       // in the database at the end
     uint64_t sim_ns;
     uint64_t steps;
+    uint64_t party_steps[UVEA_PARTY_COUNT]; // of its last process
     uint64_t events;
     uint64_t comparisons; // per party
     uint64_t bytes_sent[UVEA_PARTY_COUNT];

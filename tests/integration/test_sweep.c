@@ -108,6 +108,48 @@ static void cold_marks_fail(void **state)
     assert_non_null(strstr(r->out, "\ncold, as is allowed:\n  mirror-attack\n"));
 }
 
+// Every run ends well, and each is another one: the process that dies is started again.
+static void steps_are_runs(void **state)
+{
+    (void)state;
+    const struct shell_result *r =
+        shell("\"$UVEA\" sweep good.yaml --seeds 7..7 --each-step p1 --stride 150 --jobs 2");
+    unsigned runs = 0;
+    unsigned last = 0;
+    assert_int_equal(r->status, 0);
+    assert_non_null(strstr(r->out, "\ncrashes of p1 at steps 1 to "));
+    assert_int_equal(
+        sscanf(strstr(r->out, "\ncrashes of p1"), "\ncrashes of p1 at steps 1 to %u", &last), 1);
+    assert_int_equal(sscanf(strstr(r->out, "\nverdict: "), "\nverdict: pass runs=%u", &runs), 1);
+    assert_true(runs >= 3);
+    assert_int_equal(last, 1 + 150 * (runs - 1));
+    assert_null(strstr(r->out, "restarts 0\n"));
+    assert_non_null(strstr(r->out, "  uvea run good.yaml --seed 7 --set crash.p1_step=151\n"));
+    r = shell("\"$UVEA\" run good.yaml --seed 7 --set crash.p1_step=151 --json");
+    assert_int_equal(r->status, 0);
+    r = shell("\"$UVEA\" sweep bad.yaml --seeds 7..7 --each-step p1 --stride 300");
+    assert_int_equal(r->status, 2);
+    assert_non_null(strstr(r->err, "without a crash it must pass"));
+}
+
+static void steps_need_one_run(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "good.yaml --seeds 1..2 --each-step p1",
+        "good.yaml two.yaml --seeds 1..1 --each-step p1",
+        "good.yaml --seeds 1..1 --each-step p3",
+        "good.yaml --seeds 1..1 --each-step p1 --stride 0",
+        "good.yaml --seeds 1..1 --stride 2",
+        "good.yaml --seeds 1..1 --each-step p1 --db x.sqlite",
+        "good.yaml --seeds 1..1 --each-step p1 --shard 0/2",
+        "good.yaml --seeds 1..1 --each-step p1 --junit x.xml",
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_int_equal(shell("\"$UVEA\" sweep %s", wrong[i])->status, 2);
+    }
+}
+
 // ---- with a database
 
 static void recorded_runs_are_not_repeated(const char *db)
@@ -288,6 +330,8 @@ int main(void)
         cmocka_unit_test(a_failure_is_a_command),
         cmocka_unit_test(what_is_skipped_is_named),
         cmocka_unit_test(cold_marks_fail),
+        cmocka_unit_test(steps_are_runs),
+        cmocka_unit_test(steps_need_one_run),
         cmocka_unit_test(with_sqlite),
         cmocka_unit_test(with_postgres),
         cmocka_unit_test(runs_that_do_not_end),
