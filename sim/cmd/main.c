@@ -5,7 +5,6 @@
 #include "sim/cmd/file.h"
 #include "uvea_build_id.h"
 
-#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -92,21 +91,12 @@ static bool is_help(const char *word)
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-// Runs take and give back blocks of a megabyte all the time: without this each of them is mapped
-// anew, and clearing its pages is a tenth of a run.
-static void keep_memory(void)
-{
-    (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    (void)mallopt(M_TRIM_THRESHOLD, 256 << 20);
-}
-
 int main(int argc, char **argv)
 {
     // A closed pipe or a file that may not grow is an output error like any other, with a sentence
     // and a status.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    keep_memory();
     if (argc < 2) {
         char text[2048];
         overview(text, sizeof(text));
