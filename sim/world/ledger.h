@@ -80,15 +80,15 @@ struct uvea_ledger_outcome {
 UVEA_MUST_USE enum uvea_error uvea_ledger_outcome(const struct uvea_ledger *ledger, const char *key,
                                                   struct uvea_ledger_outcome *outcome);
 
-// ---- the parties' side. The first argument of the last three is the ledger: they are what struct
-// uvea_node_observer calls.
+// ---- the parties' side. The first argument (arg) of the last three is the ledger: they are what
+// struct uvea_node_observer calls.
 
 // A process of this party is about to run; the one before it is gone.
 void uvea_ledger_started(struct uvea_ledger *ledger, struct uvea_party party);
 
-void uvea_ledger_processed(void *ledger, struct uvea_party party, const struct uvea_batch *batch);
-void uvea_ledger_committed(void *ledger, struct uvea_party party, const struct uvea_batch *batch);
-void uvea_ledger_published(void *ledger, struct uvea_party party, const struct uvea_batch *batch);
+void uvea_ledger_processed(void *arg, struct uvea_party party, const struct uvea_batch *batch);
+void uvea_ledger_committed(void *arg, struct uvea_party party, const struct uvea_batch *batch);
+void uvea_ledger_published(void *arg, struct uvea_party party, const struct uvea_batch *batch);
 
 // ---- verdicts
 

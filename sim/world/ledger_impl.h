@@ -128,7 +128,7 @@ void uvea_ledger_trial_free(struct uvea_ledger_trial *trial);
 // What a party opened for one request, against the ruling. Its distances are kept for when all
 // three parties have processed the batch.
 void uvea_ledger_opened(struct uvea_ledger *ledger, struct uvea_ledger_trial *trial, size_t at,
-                        struct uvea_party party, const struct uvea_batch_entry *entry);
+                        struct uvea_party party, const struct uvea_batch_entry *got);
 UVEA_MUST_USE enum uvea_error uvea_ledger_opened_hash(const struct uvea_search_result *search,
                                                       uint8_t hash[UVEA_LEDGER_HASH_BYTES]);
 // Puts the three parties' distances together, when there are three, and forgets them.
