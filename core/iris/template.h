@@ -31,6 +31,11 @@ enum uvea_eye {
 };
 enum { UVEA_EYE_COUNT = 2 };
 
+static inline enum uvea_eye uvea_eye_other(enum uvea_eye eye)
+{
+    return eye == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+}
+
 struct uvea_template_pair {
     struct uvea_template eye[UVEA_EYE_COUNT];
 };

@@ -10,11 +10,6 @@ struct mirrored {
     uint16_t mask[UVEA_MASK_COEFFICIENTS];
 };
 
-static enum uvea_eye other_eye(enum uvea_eye eye)
-{
-    return eye == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
-}
-
 static void prepare_mirrored(struct uvea_party party, const struct uvea_iris_share *share,
                              struct mirrored *scratch, struct uvea_ring_query *out)
 {
@@ -37,8 +32,8 @@ enum uvea_error uvea_scan_query_prepare(struct uvea_party party,
     for (int i = 0; i < UVEA_EYE_COUNT; i++) {
         const enum uvea_eye eye = (enum uvea_eye)i;
         const bool swapped = uvea_plant_active(UVEA_PLANT_SWAP_EYES);
-        const struct uvea_iris_share *same = &upload->eye[swapped ? other_eye(eye) : eye];
-        const struct uvea_iris_share *opposite = &upload->eye[swapped ? eye : other_eye(eye)];
+        const struct uvea_iris_share *same = &upload->eye[swapped ? uvea_eye_other(eye) : eye];
+        const struct uvea_iris_share *opposite = &upload->eye[swapped ? eye : uvea_eye_other(eye)];
 
         uvea_ring_query_prepare(party, same->code, same->mask,
                                 &out->eye[UVEA_ORIENTATION_NORMAL][eye]);

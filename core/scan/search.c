@@ -49,17 +49,12 @@ struct cascade {
     uint64_t comparisons[PARTS_MAX];
 };
 
-static enum uvea_eye other_eye(enum uvea_eye eye)
-{
-    return eye == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
-}
-
 static enum uvea_error search_records(const struct cascade *cascade, enum uvea_orientation way,
                                       uint64_t *comparisons, struct uvea_error_context *context)
 {
     const struct uvea_search *search = cascade->search;
     const enum uvea_eye first = search->config->full_scan_eye;
-    const enum uvea_eye second = other_eye(first);
+    const enum uvea_eye second = uvea_eye_other(first);
     struct uvea_eye_result *eyes = cascade->result->eye[way];
     struct uvea_scan_range range = {.way = way, .eye = first, .count = search->resident->count};
     uint32_t *indices;
@@ -104,7 +99,7 @@ static enum uvea_error search_earlier(const struct cascade *cascade, enum uvea_o
 {
     const struct uvea_search *search = cascade->search;
     const enum uvea_eye first = search->config->full_scan_eye;
-    const enum uvea_eye second = other_eye(first);
+    const enum uvea_eye second = uvea_eye_other(first);
     struct uvea_search_batch *batch = &cascade->result->batch[way];
     struct uvea_scan_range range = {
         .way = way, .eye = first, .in_batch = true, .count = cascade->job->earlier_count};

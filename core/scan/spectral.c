@@ -241,7 +241,7 @@ static enum uvea_error convert_query(struct uvea_session *session,
                                      bool mirror, const struct uvea_spectral_kernel *kernel,
                                      struct query_work *work, struct uvea_spectral_query *query)
 {
-    const enum uvea_eye other = scanned == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+    const enum uvea_eye other = uvea_eye_other(scanned);
     const struct uvea_convert_source sources[UVEA_ORIENTATION_COUNT] = {
         {upload->eye[scanned].code, upload->eye[scanned].mask},
         {upload->eye[other].code, upload->eye[other].mask},

@@ -33,7 +33,7 @@ static enum uvea_error read_cold(void *arg, uint32_t serial, uint16_t version,
                                  struct uvea_error_context *context)
 {
     struct uvea_node *node = arg;
-    const enum uvea_eye eye = scanned_eye(node) == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+    const enum uvea_eye eye = uvea_eye_other(scanned_eye(node));
 
     return uvea_store_read_eye(node->store, eye, serial, version, out, context);
 }

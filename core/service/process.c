@@ -46,7 +46,7 @@ static enum uvea_eye scanned_eye(const struct uvea_process *process)
 
 static enum uvea_eye other_eye(const struct uvea_process *process)
 {
-    return scanned_eye(process) == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+    return uvea_eye_other(scanned_eye(process));
 }
 
 void uvea_process_record(const struct uvea_process *process, const struct uvea_batch_entry *entry,

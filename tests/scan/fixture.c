@@ -83,7 +83,7 @@ void fixture_split(struct uvea_chacha *rng, const struct uvea_template_pair *in,
 void fixture_insert(struct uvea_resident *resident, struct uvea_cold *cold, enum uvea_eye scanned,
                     const struct uvea_iris_upload *upload)
 {
-    const enum uvea_eye other = scanned == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+    const enum uvea_eye other = uvea_eye_other(scanned);
     uint16_t *record = uvea_mem_alloc(UVEA_RECORD_COEFFICIENTS, sizeof(*record));
     uint32_t index;
 
@@ -184,7 +184,7 @@ static void search_orientation(const struct uvea_template_pair *database, size_t
                                const uint32_t *known, size_t known_count, uint32_t target,
                                struct fixture_eye *out, uint64_t *comparisons)
 {
-    const enum uvea_eye second = first == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+    const enum uvea_eye second = uvea_eye_other(first);
     uint32_t *indices = uvea_mem_alloc(count, sizeof(*indices));
     size_t chosen = 0;
 

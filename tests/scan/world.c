@@ -87,7 +87,7 @@ void world_load(struct world *world, struct cluster *cluster, enum uvea_eye scan
         cold.rt = &cluster->rt[i].rt;
         cold.read = read_store;
         cold.arg = store;
-        store->cold = scanned == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+        store->cold = uvea_eye_other(scanned);
         assert_int_equal(uvea_cold_open(&cold, &world->cold[i]), UVEA_OK);
         assert_int_equal(uvea_resident_init(&world->resident[i], WORLD_RECORDS_MAX), UVEA_OK);
         for (size_t r = 0; r < world->count; r++) {
@@ -190,7 +190,7 @@ static void apply(struct world *world, int party, size_t index, struct change *c
                   const struct uvea_search_config *config)
 {
     const enum uvea_eye scanned = config->full_scan_eye;
-    const enum uvea_eye other = scanned == UVEA_EYE_LEFT ? UVEA_EYE_RIGHT : UVEA_EYE_LEFT;
+    const enum uvea_eye other = uvea_eye_other(scanned);
     struct uvea_resident *resident = &world->resident[party];
     const uint16_t version = (uint16_t)(uvea_resident_version(resident, (uint32_t)index) + 1);
 
