@@ -36,6 +36,18 @@ static inline unsigned uvea_mpc_role(const struct uvea_session *session)
     return (session->party.index + session->id % UVEA_PARTY_COUNT) % UVEA_PARTY_COUNT;
 }
 
+// Passes on how an operation of the session ended: its sentence goes into context (may be NULL)
+// when it failed.
+static inline enum uvea_error uvea_session_report(const struct uvea_session *session,
+                                                  enum uvea_error error,
+                                                  struct uvea_error_context *context)
+{
+    if (error != UVEA_OK && context != NULL) {
+        *context = session->error;
+    }
+    return error;
+}
+
 // Draws a seed, exchanges it with the neighbours (PrfKey to next, PrfKey from prev) and opens the
 // two streams. On failure session is zeroed but for the sentence in session->error. After a failed
 // operation a session is only good for uvea_session_deinit. wire.md 4 "seed exchange".

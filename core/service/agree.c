@@ -16,12 +16,8 @@ static enum uvea_error check_one_drift(void *arg, size_t position,
 {
     const struct uvea_agree *agree = arg;
     struct uvea_session *session = agree->sessions[position];
-    const enum uvea_error error = uvea_session_check_drift(session);
 
-    if (error != UVEA_OK && context != NULL) {
-        *context = session->error;
-    }
-    return error;
+    return uvea_session_report(session, uvea_session_check_drift(session), context);
 }
 
 enum uvea_error uvea_agree_drift(const struct uvea_agree *agree, struct uvea_error_context *context)
@@ -118,10 +114,6 @@ enum uvea_error uvea_agree_state(const struct uvea_agree *agree, uint64_t checks
                                  struct uvea_error_context *context)
 {
     struct uvea_session *session = agree->sessions[0];
-    const enum uvea_error error = uvea_session_check_state(session, checksum, 0);
 
-    if (error != UVEA_OK && context != NULL) {
-        *context = session->error;
-    }
-    return error;
+    return uvea_session_report(session, uvea_session_check_state(session, checksum, 0), context);
 }

@@ -87,12 +87,9 @@ static enum uvea_error share_seed(struct uvea_node *node, struct uvea_error_cont
         .party = node->config.party,
         .id = uvea_mesh_session_id(node->mesh, 0),
     };
-    const enum uvea_error error = uvea_session_shared_seed(&bare, node->process.run_seed);
 
-    if (error != UVEA_OK && context != NULL) {
-        *context = bare.error;
-    }
-    return error;
+    return uvea_session_report(&bare, uvea_session_shared_seed(&bare, node->process.run_seed),
+                               context);
 }
 
 static enum uvea_error bring_up_session(void *arg, size_t position,
@@ -104,10 +101,7 @@ static enum uvea_error bring_up_session(void *arg, size_t position,
         session, node->rt, uvea_mesh_link(node->mesh, (uint32_t)position), node->config.party,
         uvea_mesh_session_id(node->mesh, (uint32_t)position), node->config.prf);
 
-    if (error != UVEA_OK && context != NULL) {
-        *context = session->error;
-    }
-    return error;
+    return uvea_session_report(session, error, context);
 }
 
 static enum uvea_error open_sessions(struct uvea_node *node, struct uvea_error_context *context)

@@ -59,17 +59,10 @@ void uvea_process_record(const struct uvea_process *process, const struct uvea_b
 
 // ---- queries
 
-static enum uvea_error session_failed(const struct work *work, enum uvea_error error)
-{
-    if (error != UVEA_OK && work->context != NULL) {
-        *work->context = work->process->search.sessions[0]->error;
-    }
-    return error;
-}
-
 static enum uvea_error prepare_search(struct work *work, size_t at)
 {
     const struct uvea_process *process = work->process;
+    struct uvea_session *session = process->search.sessions[0];
     const struct uvea_batch_entry *entry = &work->batch->entries[at];
     struct item *item = &work->items[at];
 
@@ -82,16 +75,18 @@ static enum uvea_error prepare_search(struct work *work, size_t at)
     if (process->spectral == NULL) {
         return UVEA_OK;
     }
-    return session_failed(work,
-                          uvea_spectral_query_convert(process->search.sessions[0], entry->upload,
-                                                      scanned_eye(process), work->batch->mirror,
-                                                      process->search.config->spectral_kernel,
-                                                      &item->spectral_query));
+    return uvea_session_report(
+        session,
+        uvea_spectral_query_convert(session, entry->upload, scanned_eye(process),
+                                    work->batch->mirror, process->search.config->spectral_kernel,
+                                    &item->spectral_query),
+        work->context);
 }
 
 static enum uvea_error prepare_update(struct work *work, size_t at)
 {
     const struct uvea_process *process = work->process;
+    struct uvea_session *session = process->search.sessions[0];
     const struct uvea_batch_entry *entry = &work->batch->entries[at];
     const uint16_t *eye = uvea_record_eye(&entry->upload->eye[scanned_eye(process)]);
     struct item *item = &work->items[at];
@@ -103,8 +98,8 @@ static enum uvea_error prepare_update(struct work *work, size_t at)
     if (item->spectrum == NULL) {
         return UVEA_ERR_MEMORY;
     }
-    return session_failed(
-        work, uvea_spectral_convert(process->search.sessions[0], &eye, 1, item->spectrum));
+    return uvea_session_report(session, uvea_spectral_convert(session, &eye, 1, item->spectrum),
+                               work->context);
 }
 
 static enum uvea_error prepare(struct work *work)

@@ -270,12 +270,10 @@ static enum uvea_error agree_generation(const struct uvea_spectral_load *load,
                                         struct uvea_spectral_cache *cache,
                                         struct uvea_error_context *context)
 {
-    const enum uvea_error error = uvea_session_shared_seed(load->sessions[0], cache->generation);
+    struct uvea_session *session = load->sessions[0];
 
-    if (error != UVEA_OK && context != NULL) {
-        *context = load->sessions[0]->error;
-    }
-    return error;
+    return uvea_session_report(session, uvea_session_shared_seed(session, cache->generation),
+                               context);
 }
 
 enum uvea_error uvea_spectral_cache_load(const struct uvea_spectral_load *load,
