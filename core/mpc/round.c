@@ -130,8 +130,8 @@ enum uvea_error uvea_mpc_recv_bytes(struct uvea_session *session, enum uvea_peer
     UVEA_TRY(uvea_link_recv(session->link, peer, &value, &session->error));
     if (value.kind != UVEA_VALUE_BYTES || value.body_bytes > bytes_max) {
         return uvea_error_set(&session->error, UVEA_ERR_PEER,
-                              "session %u: the peer sent no bytes, or more than %zu", session->id,
-                              bytes_max);
+                              "session %u: party %u sent no bytes, or more than %zu", session->id,
+                              uvea_party_peer(session->party, peer).index, bytes_max);
     }
     *bytes = value.body;
     *count = value.body_bytes;
