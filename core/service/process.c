@@ -16,8 +16,10 @@ struct item {
     struct uvea_scan_query *query;             // owned; of searched kinds
     struct uvea_spectral_query spectral_query; // the same, on the NTT path
     struct uvea_spectrum *spectrum;            // owned; of an update without a search, on that path
-    bool *blocks;                              // owned: by position in the list of earlier requests
-    size_t *earlier;                           // owned: their positions in the batch
+    uint32_t *luc;                             // owned: candidates by the LUC rule
+    size_t luc_count;
+    bool *blocks;    // owned: by position in the list of earlier requests
+    size_t *earlier; // owned: their positions in the batch
     size_t earlier_count;
 };
 
@@ -263,8 +265,8 @@ static enum uvea_error list_earlier(struct work *work, size_t at,
     return UVEA_OK;
 }
 
-static enum uvea_error search_with(struct work *work, size_t at, const uint32_t *luc,
-                                   size_t luc_count, const struct uvea_search_earlier *earlier)
+static enum uvea_error search_with(struct work *work, size_t at,
+                                   const struct uvea_search_earlier *earlier)
 {
     struct uvea_process *process = work->process;
     struct uvea_batch_entry *entry = &work->batch->entries[at];
@@ -276,8 +278,8 @@ static enum uvea_error search_with(struct work *work, size_t at, const uint32_t 
         .query = item->query,
         .spectral_query = process->spectral == NULL ? NULL : &item->spectral_query,
         .mirror = work->batch->mirror,
-        .known = reauth && message->use_or_rule ? &target : luc,
-        .known_count = reauth && message->use_or_rule ? 1 : luc_count,
+        .known = reauth && message->use_or_rule ? &target : item->luc,
+        .known_count = reauth && message->use_or_rule ? 1 : item->luc_count,
         .target = target,
         .earlier = earlier,
         .earlier_count = item->earlier_count,
@@ -288,35 +290,31 @@ static enum uvea_error search_with(struct work *work, size_t at, const uint32_t 
     return uvea_rt_point(process->rt, UVEA_POINT_SEARCHED);
 }
 
-static enum uvea_error luc_set(const struct work *work, size_t at, uint32_t **luc, size_t *count)
+static enum uvea_error list_luc(struct work *work, size_t at)
 {
-    const struct uvea_process *process = work->process;
     const struct uvea_message *message = &work->batch->entries[at].message;
+    struct item *item = &work->items[at];
 
-    *luc = NULL;
-    *count = 0;
     if (message->kind != UVEA_MESSAGE_UNIQUENESS) {
         return UVEA_OK;
     }
-    return uvea_policy_luc_set(process->policy, message->or_rule_serial_ids, message->or_rule_count,
-                               work->batch->record_count, luc, count);
+    return uvea_policy_luc_set(work->process->policy, message->or_rule_serial_ids,
+                               message->or_rule_count, work->batch->record_count, &item->luc,
+                               &item->luc_count);
 }
 
 static enum uvea_error search(struct work *work, size_t at)
 {
     struct uvea_search_earlier *earlier = uvea_mem_alloc(at, sizeof(*earlier));
-    uint32_t *luc = NULL;
-    size_t luc_count;
-    enum uvea_error error = UVEA_ERR_MEMORY;
+    enum uvea_error error;
 
     if (earlier == NULL) {
         return UVEA_ERR_MEMORY;
     }
     UVEA_TRY_CLEANUP(list_earlier(work, at, earlier));
-    UVEA_TRY_CLEANUP(luc_set(work, at, &luc, &luc_count));
-    UVEA_TRY_CLEANUP(search_with(work, at, luc, luc_count, earlier));
+    UVEA_TRY_CLEANUP(list_luc(work, at));
+    UVEA_TRY_CLEANUP(search_with(work, at, earlier));
 cleanup:
-    uvea_mem_free(luc);
     uvea_mem_free(earlier);
     return error;
 }
@@ -362,27 +360,23 @@ static enum uvea_error decide(struct work *work, size_t at)
     struct uvea_batch_entry *entry = &work->batch->entries[at];
     const struct uvea_message *message = &entry->message;
     struct item *item = &work->items[at];
-    struct uvea_policy_job job = {
+    const struct uvea_policy_job job = {
         .kind = policy_kind(message->kind),
+        .luc = item->luc,
+        .luc_count = item->luc_count,
         .target = message->kind == UVEA_MESSAGE_REAUTH ? message->serial_id - 1 : 0,
         .use_or_rule = message->use_or_rule,
         .skip_persistence = message->skip_persistence,
         .earlier_blocks = item->blocks,
         .earlier_count = item->earlier_count,
     };
-    uint32_t *luc;
-    enum uvea_error error;
 
     for (size_t i = 0; i < item->earlier_count; i++) {
         const enum uvea_decision decision = work->batch->entries[item->earlier[i]].outcome.decision;
         item->blocks[i] =
             decision == UVEA_DECISION_UNIQUE_INSERT || decision == UVEA_DECISION_REAUTH_UPDATE;
     }
-    UVEA_TRY(luc_set(work, at, &luc, &job.luc_count));
-    job.luc = luc;
-    error = uvea_policy_decide(process->policy, &job, &entry->search, &entry->outcome);
-    uvea_mem_free(luc);
-    UVEA_TRY(error);
+    UVEA_TRY(uvea_policy_decide(process->policy, &job, &entry->search, &entry->outcome));
     name_batch_matches(item, &entry->outcome);
     return UVEA_OK;
 }
@@ -519,6 +513,7 @@ static void close_work(struct work *work)
         wipe_and_free(item->query, sizeof(*item->query));
         uvea_spectral_query_deinit(&item->spectral_query);
         wipe_and_free(item->spectrum, sizeof(*item->spectrum));
+        uvea_mem_free(item->luc);
         uvea_mem_free(item->blocks);
         uvea_mem_free(item->earlier);
     }
