@@ -3,7 +3,6 @@
 #include "core/base/check.h"
 #include "core/base/mem.h"
 #include "core/mpc/convert.h"
-#include "core/scan/fanout.h"
 
 #include <string.h>
 
@@ -136,84 +135,6 @@ enum uvea_error uvea_spectral_convert(struct uvea_session *session, const uint16
         uvea_mem_wipe(out, count * sizeof(*out));
     }
     return error;
-}
-
-// ---- all records at start-up
-
-struct conversion {
-    const struct uvea_spectral_load *load;
-    struct uvea_spectral *spectral;
-    size_t session_count;
-};
-
-// What one session works with.
-struct batch {
-    const uint16_t *eyes[STEP_RECORDS];
-    struct uvea_spectrum spectra[STEP_RECORDS];
-};
-
-static enum uvea_error convert_batch(struct conversion *conversion, size_t first, size_t count,
-                                     struct uvea_session *session)
-{
-    struct batch *batch = uvea_mem_alloc(1, sizeof(*batch));
-    enum uvea_error error = batch == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
-
-    for (size_t done = 0; done < count && error == UVEA_OK; done += STEP_RECORDS) {
-        const size_t left = count - done;
-        const size_t step = left < STEP_RECORDS ? left : STEP_RECORDS;
-        for (size_t i = 0; i < step; i++) {
-            batch->eyes[i] =
-                uvea_resident_record(conversion->load->resident, (uint32_t)(first + done + i));
-        }
-        error = uvea_spectral_convert(session, batch->eyes, step, batch->spectra);
-        for (size_t i = 0; i < step && error == UVEA_OK; i++) {
-            put(conversion->spectral, first + done + i, &batch->spectra[i]);
-        }
-    }
-    if (batch != NULL) {
-        uvea_mem_wipe(batch, sizeof(*batch));
-        uvea_mem_free(batch);
-    }
-    return error;
-}
-
-static enum uvea_error convert_item(void *arg, size_t item, struct uvea_error_context *context)
-{
-    struct conversion *conversion = arg;
-    struct uvea_session *session = conversion->load->sessions[item % conversion->session_count];
-    const size_t first = item * UVEA_SPECTRAL_BATCH_RECORDS;
-    const size_t left = conversion->load->resident->count - first;
-    const size_t count = left < UVEA_SPECTRAL_BATCH_RECORDS ? left : UVEA_SPECTRAL_BATCH_RECORDS;
-    const enum uvea_error error = convert_batch(conversion, first, count, session);
-
-    if (error != UVEA_OK && context != NULL) {
-        *context = session->error;
-    }
-    return error;
-}
-
-enum uvea_error uvea_spectral_convert_all(const struct uvea_spectral_load *load,
-                                          struct uvea_spectral *spectral,
-                                          struct uvea_error_context *context)
-{
-    const size_t records = load->resident->count;
-    const size_t items = (records + UVEA_SPECTRAL_BATCH_RECORDS - 1) / UVEA_SPECTRAL_BATCH_RECORDS;
-    struct conversion conversion = {
-        .load = load,
-        .spectral = spectral,
-        .session_count = load->session_count < UVEA_SPECTRAL_SESSIONS_MAX
-                             ? load->session_count
-                             : UVEA_SPECTRAL_SESSIONS_MAX,
-    };
-
-    if (records == 0) {
-        return UVEA_OK;
-    }
-    UVEA_TRY(reserve(spectral, records));
-    UVEA_TRY(uvea_fanout(load->rt, "spectral conversion", convert_item, &conversion, items,
-                         conversion.session_count, context));
-    spectral->count = records;
-    return UVEA_OK;
 }
 
 // ---- queries

@@ -72,12 +72,6 @@ struct uvea_spectral_load {
     const struct uvea_resident *resident;
 };
 
-// (blocks) Converts every resident record into spectral, which is empty: batches of
-// UVEA_SPECTRAL_BATCH_RECORDS, batch b on session b mod min(session_count, 48).
-UVEA_MUST_USE enum uvea_error uvea_spectral_convert_all(const struct uvea_spectral_load *load,
-                                                        struct uvea_spectral *spectral,
-                                                        struct uvea_error_context *context);
-
 // A request's query against the scanned eye, prepared for a kernel, and the record it becomes when
 // it is enrolled. Two pointers are owned; all zero holds nothing.
 struct uvea_spectral_query {

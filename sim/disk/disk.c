@@ -169,11 +169,6 @@ void uvea_sim_disk_on_crash(struct uvea_sim_disk *disk, void (*crashed)(void *ar
     disk->crashed_arg = arg;
 }
 
-uint64_t uvea_sim_disk_calls(const struct uvea_sim_disk *disk)
-{
-    return disk->stats.reads + disk->stats.writes + disk->stats.syncs;
-}
-
 struct uvea_sim_disk_stats uvea_sim_disk_stats(const struct uvea_sim_disk *disk)
 {
     struct uvea_sim_disk_stats stats = disk->stats;

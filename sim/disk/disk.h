@@ -63,9 +63,6 @@ void uvea_sim_disk_faults_set(struct uvea_sim_disk *disk,
 // process. The disk is dead already; killing it again does nothing.
 void uvea_sim_disk_on_crash(struct uvea_sim_disk *disk, void (*crashed)(void *arg), void *arg);
 
-// Calls of SQLite that read, wrote or synced so far: reads, writes and syncs of the statistics.
-uint64_t uvea_sim_disk_calls(const struct uvea_sim_disk *disk);
-
 struct uvea_sim_disk_stats {
     uint64_t reads;
     uint64_t writes;

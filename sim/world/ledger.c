@@ -10,21 +10,6 @@
 
 // ---- what is wrong
 
-const char *uvea_ledger_kind_text(enum uvea_ledger_kind kind)
-{
-    switch (kind) {
-    case UVEA_LEDGER_SAFETY:
-        return "safety";
-    case UVEA_LEDGER_LIVENESS:
-        return "liveness";
-    case UVEA_LEDGER_EXPECTATION:
-        return "expectation";
-    case UVEA_LEDGER_KINDS:
-        break;
-    }
-    return "?";
-}
-
 void uvea_ledger_fault(struct uvea_ledger *ledger, enum uvea_ledger_kind kind, const char *format,
                        ...)
 {

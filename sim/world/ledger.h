@@ -100,8 +100,6 @@ enum uvea_ledger_kind {
     UVEA_LEDGER_EXPECTATION,
     UVEA_LEDGER_KINDS,
 };
-// For example "safety".
-const char *uvea_ledger_kind_text(enum uvea_ledger_kind kind);
 
 struct uvea_ledger_verdict {
     uint64_t violations[UVEA_LEDGER_KINDS];

@@ -124,14 +124,24 @@ static enum uvea_error convert_records(struct cluster *cluster, unsigned party, 
                                        struct uvea_error_context *context)
 {
     const struct conversion *conversion = arg;
-    const struct uvea_spectral_load load = {
-        .rt = &cluster->rt[party].rt,
-        .sessions = cluster->at[party],
-        .session_count = cluster->session_count,
-        .resident = &conversion->world->resident[party],
-    };
+    const struct uvea_resident *resident = &conversion->world->resident[party];
+    struct uvea_spectral *spectral = &conversion->world->spectral[party];
+    struct uvea_spectrum *spectrum = uvea_mem_alloc(1, sizeof(*spectrum));
+    enum uvea_error error;
 
-    return uvea_spectral_convert_all(&load, &conversion->world->spectral[party], context);
+    (void)context;
+    if (spectrum == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    UVEA_TRY_CLEANUP(uvea_spectral_grow(spectral, resident->count));
+    for (uint32_t i = 0; i < resident->count; i++) {
+        const uint16_t *eye = uvea_resident_record(resident, i);
+        UVEA_TRY_CLEANUP(uvea_spectral_convert(cluster->at[party][0], &eye, 1, spectrum));
+        uvea_spectral_set(spectral, i, spectrum);
+    }
+cleanup:
+    uvea_mem_free(spectrum);
+    return error;
 }
 
 static enum uvea_error convert_query(struct cluster *cluster, unsigned party, void *arg,
