@@ -1,5 +1,7 @@
 #include "core/service/json.h"
 
+#include "core/coord/json.h"
+
 bool uvea_service_put(json_t *object, const char *name, json_t *value)
 {
     return json_object_set_new(object, name, value) == 0;
@@ -7,17 +9,13 @@ bool uvea_service_put(json_t *object, const char *name, json_t *value)
 
 enum uvea_error uvea_service_append_json(const json_t *object, struct uvea_buf *buf)
 {
-    const size_t flags = JSON_COMPACT | JSON_PRESERVE_ORDER;
-    const size_t bytes = json_dumpb(object, NULL, 0, flags);
+    const size_t before = buf->len;
 
-    if (bytes == 0) {
+    UVEA_TRY(uvea_coord_append_value(buf, object));
+    if (uvea_buf_reserve(buf, 1) != UVEA_OK) {
+        buf->len = before;
         return UVEA_ERR_MEMORY;
     }
-    UVEA_TRY(uvea_buf_reserve(buf, bytes + 1));
-    if (json_dumpb(object, (char *)buf->data + buf->len, bytes, flags) != bytes) {
-        return UVEA_ERR_MEMORY;
-    }
-    buf->len += bytes;
     buf->data[buf->len] = '\0';
     return UVEA_OK;
 }

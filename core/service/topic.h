@@ -1,5 +1,5 @@
 // A page of the topic: some of its messages in order, as the sequencing party reads them from its
-// store and hands them to the others. Inside the module.
+// store and hands them to the others; and sequence numbers as text, which clients read too.
 #ifndef UVEA_CORE_SERVICE_TOPIC_H
 #define UVEA_CORE_SERVICE_TOPIC_H
 

@@ -80,6 +80,11 @@ static const char *const fields_of_type[] = {
     [UVEA_PLAN_RESTART] = "pw",
 };
 
+bool uvea_plan_sends_eyes(enum uvea_request_plan_type type)
+{
+    return strchr(fields_of_type[type], 'K') != NULL;
+}
+
 struct field {
     char letter;
     const char *name;

@@ -51,6 +51,9 @@ enum uvea_request_plan_type {
     UVEA_PLAN_RESTART,
 };
 
+// Whether a request of this type sends somebody's eyes.
+bool uvea_plan_sends_eyes(enum uvea_request_plan_type type);
+
 // What is wrong with a malformed request, or how a party is restarted.
 #define UVEA_MALFORMED_CHOICES "no-type unknown-type bad-json missing-member wrong-type duplicate"
 enum uvea_plan_malformed {

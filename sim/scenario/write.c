@@ -168,12 +168,6 @@ static enum uvea_error put_eyes(struct uvea_buf *yaml, const struct uvea_request
     return plan->kind == UVEA_PLAN_TEMPLATE ? put(yaml, ", index: %" PRIu64, plan->index) : UVEA_OK;
 }
 
-static bool sends_eyes(enum uvea_request_plan_type type)
-{
-    return type != UVEA_PLAN_DELETION && type != UVEA_PLAN_MALFORMED && type != UVEA_PLAN_MIX &&
-           type != UVEA_PLAN_RESTART;
-}
-
 static enum uvea_error put_demand(struct uvea_buf *yaml, const struct uvea_request_plan *plan)
 {
     if (plan->has_serial) {
@@ -205,7 +199,7 @@ static enum uvea_error put_request(struct uvea_buf *yaml, const struct uvea_requ
         types = strchr(types, ' ') + 1;
     }
     UVEA_TRY(put(yaml, "  - {type: %.*s", (int)strcspn(types, " "), types));
-    if (sends_eyes(plan->type)) {
+    if (uvea_plan_sends_eyes(plan->type)) {
         UVEA_TRY(put_eyes(yaml, plan));
     }
     UVEA_TRY(put_demand(yaml, plan));

@@ -1,5 +1,7 @@
 #include "sim/world/client_http.h"
 
+#include "core/service/topic.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -13,21 +15,14 @@ static json_t *load(const struct uvea_http_response *response)
                       NULL);
 }
 
-// A sequence number as text: digits only, zeros in front. 0 when it is not one.
+// A sequence number as text; 0 when it is not one.
 static uint64_t parse_sequence(const json_t *value)
 {
-    const char *text = json_string_value(value);
     uint64_t number = 0;
-    if (text == NULL || text[strspn(text, "0123456789")] != '\0') {
-        return 0;
-    }
-    for (; *text != '\0'; text++) {
-        if (__builtin_mul_overflow(number, 10u, &number) ||
-            __builtin_add_overflow(number, (uint64_t)(*text - '0'), &number)) {
-            return 0;
-        }
-    }
-    return number;
+    return json_is_string(value) &&
+                   uvea_sequence_parse(json_string_value(value), json_string_length(value), &number)
+               ? number
+               : 0;
 }
 
 uint64_t uvea_client_sequence_of(const struct uvea_http_response *response, const char *key)

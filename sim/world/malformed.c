@@ -1,5 +1,7 @@
 #include "sim/world/malformed.h"
 
+#include "core/service/json.h"
+
 #include <jansson.h>
 
 struct sample {
@@ -32,11 +34,8 @@ enum uvea_error uvea_malformed_encode(const char *message_id, enum uvea_plan_mal
                   message_id, "SequenceNumber", "0", "TopicArn", "topic", "Message",
                   sample->request, "Timestamp", "1970-01-01T00:00:00.000Z", "UnsubscribeURL", "",
                   "MessageAttributes", attributes_of(sample));
-    const size_t bytes = envelope == NULL ? 0 : json_dumpb(envelope, NULL, 0, JSON_COMPACT);
-    uint8_t *to = bytes == 0 ? NULL : uvea_buf_extend(json, bytes);
-    if (to != NULL) {
-        (void)json_dumpb(envelope, (char *)to, bytes, JSON_COMPACT);
-    }
+    const enum uvea_error error =
+        envelope == NULL ? UVEA_ERR_MEMORY : uvea_service_append_json(envelope, json);
     json_decref(envelope);
-    return to == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
+    return error;
 }

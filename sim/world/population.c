@@ -103,24 +103,19 @@ static bool has_target(const struct uvea_request_plan *plan)
     return plan->kind != UVEA_PLAN_NEW && plan->kind != UVEA_PLAN_TEMPLATE;
 }
 
-static bool sends_eyes(enum uvea_request_plan_type type)
-{
-    return type != UVEA_PLAN_DELETION && type != UVEA_PLAN_MALFORMED && type != UVEA_PLAN_RESTART;
-}
-
 // index: of the request; every one before it may have enrolled somebody.
 static enum uvea_error check_plan(const struct uvea_population *population, size_t index,
                                   struct uvea_error_context *context)
 {
     const struct uvea_request_plan *plan = &population->scenario->requests[index];
     uint64_t enrolled = population->scenario->options[UVEA_OPTION_database_records] + index;
-    if (sends_eyes(plan->type) && plan->kind == UVEA_PLAN_TEMPLATE &&
+    if (uvea_plan_sends_eyes(plan->type) && plan->kind == UVEA_PLAN_TEMPLATE &&
         plan->index > population->pool_count) {
         return uvea_error_set(context, UVEA_ERR_FORMAT,
                               "requests[%u].index: the template files hold %zu entries",
                               plan->entry, population->pool_count);
     }
-    if (sends_eyes(plan->type) && has_target(plan) && !plan->mixed &&
+    if (uvea_plan_sends_eyes(plan->type) && has_target(plan) && !plan->mixed &&
         (plan->of > enrolled || enrolled == 0)) {
         return uvea_error_set(context, UVEA_ERR_FORMAT,
                               "requests[%u].of: no more than %llu can be enrolled by then",
@@ -411,7 +406,7 @@ enum uvea_error uvea_population_demand(struct uvea_population *population, size_
     struct uvea_request_plan used = *plan;
     uint32_t target = (uint32_t)plan->of;
     UVEA_TRY(uvea_population_remember(population, model));
-    const bool needs = (sends_eyes(plan->type) && has_target(plan)) ||
+    const bool needs = (uvea_plan_sends_eyes(plan->type) && has_target(plan)) ||
                        (names_serial(plan->type) && !plan->has_serial);
     if (needs && target == 0) {
         target = draw_living(population, model);
@@ -425,7 +420,7 @@ enum uvea_error uvea_population_demand(struct uvea_population *population, size_
     if (names_serial(used.type)) {
         out->serial_id = plan->has_serial ? (uint32_t)plan->serial : target;
     }
-    out->has_pair = sends_eyes(used.type);
+    out->has_pair = uvea_plan_sends_eyes(used.type);
     if (out->has_pair) {
         UVEA_TRY(make_pair(population, &used, target, model, &out->pair, context));
     }
