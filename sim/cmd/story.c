@@ -45,29 +45,15 @@ struct line {
     bool delivery;
 };
 
-struct lines {
-    struct line *at;
-    size_t count;
-    size_t capacity;
-};
-
-static enum uvea_error add_line(struct lines *lines, const struct line *line)
+// Lines one after the other in a buffer.
+static struct line *line_at(const struct uvea_buf *lines, size_t index)
 {
-    if (lines->count == lines->capacity) {
-        const size_t capacity = lines->capacity == 0 ? 1024 : 2 * lines->capacity;
-        struct line *grown = uvea_mem_alloc(capacity, sizeof(*grown));
-        if (grown == NULL) {
-            return UVEA_ERR_MEMORY;
-        }
-        if (lines->count > 0) {
-            memcpy(grown, lines->at, lines->count * sizeof(*grown));
-        }
-        uvea_mem_free(lines->at);
-        lines->at = grown;
-        lines->capacity = capacity;
-    }
-    lines->at[lines->count++] = *line;
-    return UVEA_OK;
+    return (struct line *)(void *)lines->data + index;
+}
+
+static size_t line_count(const struct uvea_buf *lines)
+{
+    return lines->len / sizeof(struct line);
 }
 
 static const char *text_of(const json_t *object, const char *name)
@@ -100,7 +86,7 @@ static bool worth_telling(const json_t *object, const char *kind)
     return !is_one_of(kind, everyday) && !answered;
 }
 
-static enum uvea_error read_line(const struct uvea_buf *text, struct lines *lines,
+static enum uvea_error read_line(const struct uvea_buf *text, struct uvea_buf *lines,
                                  struct uvea_error_context *context)
 {
     struct line line = {.delivery = false};
@@ -121,13 +107,13 @@ static enum uvea_error read_line(const struct uvea_buf *text, struct lines *line
     if (!line.delivery) {
         describe(object, kind, &line.event);
     }
-    error = add_line(lines, &line);
+    error = uvea_buf_append(lines, &line, sizeof(line));
 cleanup:
     json_decref(object);
     return error;
 }
 
-static enum uvea_error read_lines(FILE *trace, struct lines *lines,
+static enum uvea_error read_lines(FILE *trace, struct uvea_buf *lines,
                                   struct uvea_error_context *context)
 {
     struct uvea_buf text = {0};
@@ -149,11 +135,11 @@ static enum uvea_error read_lines(FILE *trace, struct lines *lines,
 
 // From the end backwards: an event counts while its lane is reached; a delivery that counts makes
 // everything earlier on the sender's lane count.
-static void mark_causes(struct lines *lines, unsigned char last)
+static void mark_causes(struct uvea_buf *lines, unsigned char last)
 {
     bool reached[UVEA_STORY_LANES] = {false};
-    for (size_t i = lines->count; i > 0; i--) {
-        struct line *line = &lines->at[i - 1];
+    for (size_t i = line_count(lines); i > 0; i--) {
+        struct line *line = line_at(lines, i - 1);
         const struct uvea_story_event *event = &line->event;
         if (!line->delivery && (last == UVEA_STORY_NO_LANE || event->lane == last)) {
             reached[event->lane] = true;
@@ -170,14 +156,14 @@ static void mark_causes(struct lines *lines, unsigned char last)
 enum uvea_error uvea_story_read(FILE *trace, unsigned char last, size_t most,
                                 struct uvea_story *story, struct uvea_error_context *context)
 {
-    struct lines lines = {.count = 0};
+    struct uvea_buf lines = {0};
     size_t told = 0;
     enum uvea_error error;
     *story = (struct uvea_story){.count = 0};
     UVEA_TRY_CLEANUP(read_lines(trace, &lines, context));
     mark_causes(&lines, last);
-    for (size_t i = 0; i < lines.count; i++) {
-        told += !lines.at[i].delivery;
+    for (size_t i = 0; i < line_count(&lines); i++) {
+        told += !line_at(&lines, i)->delivery;
     }
     story->left_out = told > most ? told - most : 0;
     story->events = uvea_mem_alloc(told - story->left_out, sizeof(*story->events));
@@ -186,13 +172,13 @@ enum uvea_error uvea_story_read(FILE *trace, unsigned char last, size_t most,
         goto cleanup;
     }
     told = 0;
-    for (size_t i = 0; i < lines.count; i++) {
-        if (!lines.at[i].delivery && told++ >= story->left_out) {
-            story->events[story->count++] = lines.at[i].event;
+    for (size_t i = 0; i < line_count(&lines); i++) {
+        if (!line_at(&lines, i)->delivery && told++ >= story->left_out) {
+            story->events[story->count++] = line_at(&lines, i)->event;
         }
     }
 cleanup:
-    uvea_mem_free(lines.at);
+    uvea_buf_deinit(&lines);
     return error;
 }
 

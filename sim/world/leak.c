@@ -5,7 +5,6 @@
 #include "core/base/party.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     FILTER_BITS = 26,
@@ -23,32 +22,16 @@ static size_t filter_at(uint64_t bytes)
     return (size_t)((bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - FILTER_BITS));
 }
 
-static enum uvea_error make_room(struct uvea_leak *leak, size_t more)
+static enum uvea_error open_filter(struct uvea_leak *leak)
 {
     if (leak->filter == NULL) {
         leak->filter = uvea_mem_alloc(((size_t)1 << FILTER_BITS) / 64, sizeof(*leak->filter));
-        if (leak->filter == NULL) {
-            return UVEA_ERR_MEMORY;
-        }
     }
-    if (leak->count + more > leak->capacity) {
-        const size_t capacity = 2 * (leak->count + more);
-        struct uvea_leak_piece *grown = uvea_mem_alloc(capacity, sizeof(*grown));
-        if (grown == NULL) {
-            return UVEA_ERR_MEMORY;
-        }
-        if (leak->count > 0) {
-            memcpy(grown, leak->pieces, leak->count * sizeof(*grown));
-        }
-        uvea_mem_free(leak->pieces);
-        leak->pieces = grown;
-        leak->capacity = capacity;
-    }
-    return UVEA_OK;
+    return leak->filter == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
 }
 
-static void know_values(struct uvea_leak *leak, unsigned owner, const uint16_t *values,
-                        size_t count)
+static enum uvea_error know_values(struct uvea_leak *leak, unsigned owner, const uint16_t *values,
+                                   size_t count)
 {
     for (size_t at = 0; at + PIECE_VALUES <= count; at += SPACING_VALUES) {
         uint64_t bytes = 0;
@@ -57,26 +40,28 @@ static void know_values(struct uvea_leak *leak, unsigned owner, const uint16_t *
         }
         const size_t bit = filter_at(bytes);
         leak->filter[bit / 64] |= UINT64_C(1) << (bit % 64);
-        leak->pieces[leak->count++] = (struct uvea_leak_piece){.bytes = bytes, .owner = owner};
+        const struct uvea_leak_piece piece = {.bytes = bytes, .owner = owner};
+        UVEA_TRY(uvea_buf_append(&leak->pieces, &piece, sizeof(piece)));
+        leak->count++;
     }
+    return UVEA_OK;
 }
 
 enum uvea_error uvea_leak_know(struct uvea_leak *leak, unsigned owner,
                                const struct uvea_iris_upload *upload)
 {
-    enum { PIECES = UVEA_EYE_COUNT * 2 * (UVEA_SHARE_COEFFICIENTS / SPACING_VALUES + 1) };
-    UVEA_TRY(make_room(leak, PIECES));
+    UVEA_TRY(open_filter(leak));
     for (unsigned eye = 0; eye < UVEA_EYE_COUNT; eye++) {
         const struct uvea_iris_share *share = &upload->eye[eye];
-        know_values(leak, owner, share->code, UVEA_SHARE_COEFFICIENTS);
-        know_values(leak, owner, share->mask, UVEA_MASK_COEFFICIENTS);
+        UVEA_TRY(know_values(leak, owner, share->code, UVEA_SHARE_COEFFICIENTS));
+        UVEA_TRY(know_values(leak, owner, share->mask, UVEA_MASK_COEFFICIENTS));
     }
     return UVEA_OK;
 }
 
 void uvea_leak_deinit(struct uvea_leak *leak)
 {
-    uvea_mem_free(leak->pieces);
+    uvea_buf_deinit(&leak->pieces);
     uvea_mem_free(leak->filter);
     *leak = (struct uvea_leak){.count = 0};
 }
@@ -92,10 +77,10 @@ static const struct uvea_leak_piece *find(struct uvea_leak *leak, uint64_t bytes
 {
     const struct uvea_leak_piece key = {.bytes = bytes};
     if (leak->sorted != leak->count) {
-        qsort(leak->pieces, leak->count, sizeof(*leak->pieces), compare);
+        qsort(leak->pieces.data, leak->count, sizeof(key), compare);
         leak->sorted = leak->count;
     }
-    return bsearch(&key, leak->pieces, leak->count, sizeof(*leak->pieces), compare);
+    return bsearch(&key, leak->pieces.data, leak->count, sizeof(key), compare);
 }
 
 static void look_at(struct uvea_leak *leak, unsigned from, unsigned to, uint64_t bytes)

@@ -5,23 +5,21 @@
 #ifndef UVEA_SIM_WORLD_LEAK_H
 #define UVEA_SIM_WORLD_LEAK_H
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/iris/share.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct uvea_leak_piece;
-
 // All zero knows nothing; release with uvea_leak_deinit.
 struct uvea_leak {
-    struct uvea_leak_piece *pieces; // owned
-    size_t count;
-    size_t capacity;
-    size_t sorted;    // so many are in order, the others behind them not yet
-    uint64_t *filter; // owned: a bit per hash of a piece
-    uint64_t found;   // pieces seen on their way to another party
-    unsigned from;    // of the first
+    struct uvea_buf pieces; // struct uvea_leak_piece one after the other
+    size_t count;           // of them
+    size_t sorted;          // so many are in order, the others behind them not yet
+    uint64_t *filter;       // owned: a bit per hash of a piece
+    uint64_t found;         // pieces seen on their way to another party
+    unsigned from;          // of the first
     unsigned to;
     unsigned owner;
 };
