@@ -60,6 +60,7 @@ static enum uvea_error let_in(struct uvea_pending *pending, const struct uvea_he
     struct uvea_mesh *mesh = pending->mesh;
     enum uvea_peer side = UVEA_PEER_NEXT;
     UVEA_TRY(find_side(mesh, hello, &side, context));
+    UVEA_TRY(uvea_mesh_prove(mesh, pending->stream, side, context));
     uint64_t wanted = atomic_load(&mesh->wanted);
     if (hello->connection_id >= (uint32_t)wanted) {
         return uvea_error_set(context, UVEA_ERR_NOT_FOUND, "%s: connection %u is not waited for",
@@ -107,6 +108,7 @@ static void pending_task(void *arg)
     if (error != UVEA_OK) {
         (void)atomic_fetch_add(&mesh->refused, 1);
         if (pending->stream != NULL) {
+            uvea_mesh_add_reason(mesh, pending->stream, &context);
             uvea_rt_stream_shut(mesh->rt, pending->stream);
         }
         if (mesh->config.refused != NULL) {

@@ -7,6 +7,7 @@
 #include "core/base/mem.h"
 #include "core/net/mesh_impl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct dialler {
@@ -45,6 +46,27 @@ bool uvea_mesh_dials(const struct uvea_mesh *mesh, enum uvea_peer side)
 const char *uvea_mesh_peer_name(const struct uvea_mesh *mesh, enum uvea_peer side)
 {
     return peer_identity(mesh, side);
+}
+
+enum uvea_error uvea_mesh_prove(struct uvea_mesh *mesh, struct uvea_stream *stream,
+                                enum uvea_peer side, struct uvea_error_context *context)
+{
+    struct uvea_party peer = uvea_party_peer(mesh->config.party, side);
+    enum uvea_error error = uvea_rt_stream_prove(mesh->rt, stream, peer);
+    return error == UVEA_OK ? UVEA_OK
+                            : uvea_error_set(context, error, "its certificate is not that of %s",
+                                             uvea_mesh_peer_name(mesh, side));
+}
+
+void uvea_mesh_add_reason(struct uvea_mesh *mesh, struct uvea_stream *stream,
+                          struct uvea_error_context *context)
+{
+    struct uvea_error_context reason;
+    uvea_rt_stream_reason(mesh->rt, stream, &reason);
+    size_t len = strlen(context->text);
+    if (reason.text[0] != '\0') {
+        (void)snprintf(context->text + len, sizeof(context->text) - len, " (%s)", reason.text);
+    }
 }
 
 enum uvea_error uvea_mesh_deliver(struct uvea_mesh *mesh, struct uvea_arrival what,
@@ -100,7 +122,11 @@ static enum uvea_error dial_once(struct dialler *dialler)
     }
     error = uvea_handshake_dial(rt, stream, mesh->config.identity[mesh->config.party.index],
                                 dialler->connection_id, deadline_ns, &dialler->context);
+    if (error == UVEA_OK) {
+        error = uvea_mesh_prove(mesh, stream, dialler->side, &dialler->context);
+    }
     if (error != UVEA_OK) {
+        uvea_mesh_add_reason(mesh, stream, &dialler->context);
         uvea_rt_stream_close(rt, stream);
         return error;
     }

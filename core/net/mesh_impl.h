@@ -147,6 +147,15 @@ UVEA_MUST_USE enum uvea_error uvea_mesh_deliver(struct uvea_mesh *mesh, struct u
 // Closes what nobody has collected.
 void uvea_mesh_drop_arrivals(struct uvea_mesh *mesh);
 
+// Who is at the other end of a stream, whatever it says of itself. PEER names the side.
+UVEA_MUST_USE enum uvea_error uvea_mesh_prove(struct uvea_mesh *mesh, struct uvea_stream *stream,
+                                              enum uvea_peer side,
+                                              struct uvea_error_context *context);
+
+// Puts what the runtime knows of a failed stream behind the sentence.
+void uvea_mesh_add_reason(struct uvea_mesh *mesh, struct uvea_stream *stream,
+                          struct uvea_error_context *context);
+
 // ---- generation.c
 
 // Takes streams over, also on failure.

@@ -124,6 +124,19 @@ enum uvea_error uvea_rt_write(struct uvea_rt *rt, struct uvea_stream *stream, co
     return rt->ops->stream_write(rt, stream, bytes, len, deadline_ns);
 }
 
+enum uvea_error uvea_rt_stream_prove(struct uvea_rt *rt, struct uvea_stream *stream,
+                                     struct uvea_party party)
+{
+    return rt->ops->stream_prove(rt, stream, party);
+}
+
+void uvea_rt_stream_reason(struct uvea_rt *rt, struct uvea_stream *stream,
+                           struct uvea_error_context *reason)
+{
+    *reason = (struct uvea_error_context){{0}};
+    rt->ops->stream_reason(rt, stream, reason);
+}
+
 void uvea_rt_stream_shut(struct uvea_rt *rt, struct uvea_stream *stream)
 {
     rt->ops->stream_shut(rt, stream);

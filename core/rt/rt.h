@@ -12,6 +12,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/base/party.h"
 #include "core/rt/point.h"
 
 #include <stddef.h>
@@ -103,6 +104,10 @@ struct uvea_rt_ops {
                                    size_t capacity, size_t *got, uint64_t deadline_ns);
     enum uvea_error (*stream_write)(struct uvea_rt *rt, struct uvea_stream *stream,
                                     const uint8_t *bytes, size_t len, uint64_t deadline_ns);
+    enum uvea_error (*stream_prove)(struct uvea_rt *rt, struct uvea_stream *stream,
+                                    struct uvea_party party);
+    void (*stream_reason)(struct uvea_rt *rt, struct uvea_stream *stream,
+                          struct uvea_error_context *reason);
     void (*stream_shut)(struct uvea_rt *rt, struct uvea_stream *stream);
     void (*stream_close)(struct uvea_rt *rt, struct uvea_stream *stream);
 
@@ -186,7 +191,9 @@ UVEA_MUST_USE enum uvea_error uvea_rt_accept(struct uvea_rt *rt, struct uvea_lis
                                              struct uvea_stream **stream, uint64_t deadline_ns);
 void uvea_rt_listener_shut(struct uvea_rt *rt, struct uvea_listener *listener);
 void uvea_rt_listener_close(struct uvea_rt *rt, struct uvea_listener *listener);
-// (blocks) NOT_FOUND when nobody listens there.
+// (blocks) NOT_FOUND when nobody listens there. Where there is TLS, its handshake comes with the
+// first byte that is read or written, on both sides, and those calls give PEER when one was
+// refused.
 UVEA_MUST_USE enum uvea_error uvea_rt_dial(struct uvea_rt *rt, const char *address,
                                            struct uvea_stream **stream, uint64_t deadline_ns);
 // (blocks) At least one byte, or *got = 0 at the peer's orderly end. RESET when the connection
@@ -200,6 +207,15 @@ UVEA_MUST_USE enum uvea_error uvea_rt_read_exact(struct uvea_rt *rt, struct uvea
 // (blocks) All bytes, or an error after which the stream is unusable.
 UVEA_MUST_USE enum uvea_error uvea_rt_write(struct uvea_rt *rt, struct uvea_stream *stream,
                                             const uint8_t *bytes, size_t len, uint64_t deadline_ns);
+// Whether the other end has proved to be this party: its certificate chain verifies, now, against
+// that party's root and no other. PEER when not. Once a byte was read. Where the runtime has no TLS
+// everyone is believed.
+UVEA_MUST_USE enum uvea_error uvea_rt_stream_prove(struct uvea_rt *rt, struct uvea_stream *stream,
+                                                   struct uvea_party party);
+// What is known beside the error of why a stream failed, and who is at the other end: a piece of a
+// sentence for a log line, empty when nothing is.
+void uvea_rt_stream_reason(struct uvea_rt *rt, struct uvea_stream *stream,
+                           struct uvea_error_context *reason);
 // Ends both directions: bytes already written still arrive, then the peer reads an end; local
 // waiters wake with CLOSED. May be called more than once and from any task.
 void uvea_rt_stream_shut(struct uvea_rt *rt, struct uvea_stream *stream);

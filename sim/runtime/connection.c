@@ -281,6 +281,23 @@ void uvea_sim_op_listener_close(struct uvea_rt *rt, struct uvea_listener *listen
     uvea_mem_free(listener);
 }
 
+// ---- who is there
+
+enum uvea_error uvea_sim_op_stream_prove(struct uvea_rt *rt, struct uvea_stream *stream,
+                                         struct uvea_party party)
+{
+    UVEA_CHECK(stream->node == uvea_sim_node_of(rt));
+    (void)party;
+    return UVEA_OK;
+}
+
+void uvea_sim_op_stream_reason(struct uvea_rt *rt, struct uvea_stream *stream,
+                               struct uvea_error_context *reason)
+{
+    UVEA_CHECK(stream->node == uvea_sim_node_of(rt));
+    (void)reason;
+}
+
 // ---- ending
 
 void uvea_sim_op_stream_shut(struct uvea_rt *rt, struct uvea_stream *stream)

@@ -534,6 +534,10 @@ void uvea_sim_op_listener_shut(struct uvea_rt *rt, struct uvea_listener *listene
 void uvea_sim_op_listener_close(struct uvea_rt *rt, struct uvea_listener *listener);
 enum uvea_error uvea_sim_op_dial(struct uvea_rt *rt, const char *address,
                                  struct uvea_stream **stream, uint64_t deadline_ns);
+enum uvea_error uvea_sim_op_stream_prove(struct uvea_rt *rt, struct uvea_stream *stream,
+                                         struct uvea_party party);
+void uvea_sim_op_stream_reason(struct uvea_rt *rt, struct uvea_stream *stream,
+                               struct uvea_error_context *reason);
 void uvea_sim_op_stream_shut(struct uvea_rt *rt, struct uvea_stream *stream);
 void uvea_sim_op_stream_close(struct uvea_rt *rt, struct uvea_stream *stream);
 

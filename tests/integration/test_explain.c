@@ -128,13 +128,13 @@ static const char *skip_text(const char *at)
 // XML. Returns what is behind it, NULL when it is not well formed.
 static const char *skip_element(const char *at)
 {
-    char open[4][16];
+    char open[4][16] = {{0}};
     size_t depth = 0;
     do {
         const bool closing = strncmp(at, "</", 2) == 0;
         const char *name = at + 1 + closing;
         const char *behind = *at == '<' ? skip_name(name) : NULL;
-        if (behind == NULL || behind - name > 15) {
+        if (behind == NULL || behind - name > 15 || (closing && depth == 0)) {
             return NULL;
         }
         const size_t len = (size_t)(behind - name);

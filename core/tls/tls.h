@@ -1,0 +1,42 @@
+// Who this program is and whom it believes, over TLS: keys, certificates and the roots of the
+// parties. Mutual, TLS 1.3 (1.2 only when allowed by name), no session tickets, no resumption, no
+// renegotiation. Each party has a root of its own, and a peer is believed to be party i only when
+// its chain verifies against party i's root alone. Sources: wire.md 3; service.md 8.
+#ifndef UVEA_CORE_TLS_TLS_H
+#define UVEA_CORE_TLS_TLS_H
+
+#include "core/base/error.h"
+#include "core/base/party.h"
+
+#include <stdbool.h>
+
+// PEM files, borrowed during the calls that read them. Private keys must not be readable by others
+// than their owner (USAGE names the file and its mode).
+struct uvea_tls_config {
+    const char *key_file;
+    const char *certificate_file;                   // the leaf, then its intermediates
+    const char *party_root_files[UVEA_PARTY_COUNT]; // in party order; the first certificate of each
+    const char *client_root_file; // whose holders may call the HTTP interface; NULL: nobody
+    int own_party; // 0..2: the leaf must verify against that root at start; -1: a client
+    bool allow_tls_1_2;
+};
+
+struct uvea_tls;
+
+// Reads everything. USAGE, IO, FORMAT, CRYPTO: the sentence names the file and what is wrong with
+// it: missing, unreadable, empty, no PEM, the key does not belong to the certificate, the leaf is
+// expired, not yet valid, or not from the own party's root (roots in another order end here), two
+// parties with one root.
+UVEA_MUST_USE enum uvea_error uvea_tls_open(const struct uvea_tls_config *config,
+                                            struct uvea_tls **tls,
+                                            struct uvea_error_context *context);
+
+// Reads the files anew. Streams opened from now on use them; those under way keep theirs. On
+// failure everything stays as it was. From any thread.
+UVEA_MUST_USE enum uvea_error uvea_tls_reload(struct uvea_tls *tls,
+                                              struct uvea_error_context *context);
+
+// No stream of it is open. Wipes the key. NULL is allowed.
+void uvea_tls_close(struct uvea_tls *tls);
+
+#endif
