@@ -272,7 +272,7 @@ static void be_noisy(struct scene *scene, struct uvea_stream *stream)
 static void die_in_talk(struct scene *scene)
 {
     struct uvea_stream *stream;
-    uint8_t bytes[64];
+    uint8_t bytes[64] = {0}; // what is sent goes into the hash of the run
     size_t got;
     EXPECT(uvea_rt_sleep_ns(scene->rt, UVEA_MS) == UVEA_OK);
     EXPECT(uvea_rt_dial(scene->rt, "p0:1", &stream, UVEA_NEVER) == UVEA_OK);
