@@ -17,14 +17,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The stream below, with the contracts of read, write, shut and close in core/rt/rt.h. close
-// releases it.
+// What may be left to say when a stream is shut.
+enum { UVEA_TLS_LAST_BYTES_MAX = 256 };
+
+// The stream below, with the contracts of read, write, shut and close in core/rt/rt.h. shut returns
+// at once, yet `last`, len <= UVEA_TLS_LAST_BYTES_MAX bytes of it, still follow what was written;
+// len is 0 when somebody is writing. close releases the transport.
 struct uvea_tls_transport {
     void *arg;
     enum uvea_error (*read)(void *arg, uint8_t *out, size_t capacity, size_t *got,
                             uint64_t deadline_ns);
     enum uvea_error (*write)(void *arg, const uint8_t *bytes, size_t len, uint64_t deadline_ns);
-    void (*shut)(void *arg);
+    void (*shut)(void *arg, const uint8_t *last, size_t len);
     void (*close)(void *arg);
 };
 
@@ -52,7 +56,8 @@ UVEA_MUST_USE enum uvea_error uvea_tls_stream_prove(struct uvea_tls_stream *stre
                                                     struct uvea_party party);
 
 // Contracts of uvea_rt_read, uvea_rt_write, uvea_rt_stream_shut and uvea_rt_stream_close. shut
-// sends close_notify behind what was written.
+// sends close_notify behind what was written, unless it interrupts a write: then the other side
+// gets RESET, for it has not got all.
 UVEA_MUST_USE enum uvea_error uvea_tls_stream_read(struct uvea_tls_stream *stream, uint8_t *out,
                                                    size_t capacity, size_t *got,
                                                    uint64_t deadline_ns);

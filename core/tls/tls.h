@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+struct uvea_rt;
+
 // PEM files, borrowed during the calls that read them. Private keys must not be readable by others
 // than their owner (USAGE names the file and its mode).
 struct uvea_tls_config {
@@ -19,6 +21,7 @@ struct uvea_tls_config {
     const char *client_root_file; // whose holders may call the HTTP interface; NULL: nobody
     int own_party; // 0..2: the leaf must verify against that root at start; -1: a client
     bool allow_tls_1_2;
+    struct uvea_rt *clock; // by whose wall clock the files are judged; NULL: the system's
 };
 
 struct uvea_tls;

@@ -32,7 +32,8 @@ function declare_layers(    low) {
     may["core/store"] = may["core/scan"] "core/store "
     may["core/coord"] = may["core/store"] "core/coord "
     may["core/service"] = may["core/coord"] "core/service "
-    may["core/posix"] = may["core/service"] "core/posix "
+    may["core/tls"] = low "core/tls "
+    may["core/posix"] = low "core/tls core/posix "
     may["oracle"] = " core/base oracle "
 }
 
