@@ -35,6 +35,8 @@ extern const struct uvea_cmd uvea_cmd_explain;
 extern const struct uvea_cmd uvea_cmd_gate;
 extern const struct uvea_cmd uvea_cmd_iris;
 extern const struct uvea_cmd uvea_cmd_share;
+extern const struct uvea_cmd uvea_cmd_certs;
+extern const struct uvea_cmd uvea_cmd_keys;
 extern const struct uvea_cmd uvea_cmd_bench;
 
 // Prints "uvea WHERE: sentence" to standard error and returns the exit status for `error`: USAGE
