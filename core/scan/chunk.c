@@ -2,6 +2,8 @@
 #include "core/base/plant.h"
 #include "core/scan/list.h"
 
+#include <string.h>
+
 enum { ROTATIONS = UVEA_ROTATION_COUNT };
 
 _Static_assert((int)UVEA_SCORES_PER_RECORD == 2 * (int)ROTATIONS, "(C, m) for each rotation");
@@ -45,26 +47,33 @@ static enum uvea_error score_chunk(const struct uvea_scan_list *list, struct uve
         // record.
         const size_t skip = done == 0 && uvea_plant_active(UVEA_PLANT_STALE_BUFFER) ? 1 : 0;
         UVEA_TRY(find_records(list, lane, first + done, piece, context));
-        list->search->config->kernel->scores(list->query, lane->records + skip, piece - skip,
+        list->search->config->kernel->scores(list->queries[0], lane->records + skip, piece - skip,
                                              lane->scores + (done + skip) * UVEA_SCORES_PER_RECORD);
     }
     uvea_rt_charge(list->search->rt, UVEA_CHARGE_RING_SCORE, count);
     return UVEA_OK;
 }
 
-// Scores whole tiles and gives where the chunk's own scores begin.
+// Scores whole tiles for all ways in one pass over them, and gives where the chunk's own scores,
+// way after way, begin.
 static const uint16_t *score_spectral_chunk(const struct uvea_scan_list *list,
                                             struct uvea_scan_lane *lane, size_t first, size_t count)
 {
     const struct uvea_spectral *spectral = list->search->spectral;
     const size_t before = first % spectral->kernel->tile_records;
+    uint16_t *scores = lane->field_scores + before * ROTATIONS;
 
-    spectral->kernel->scores(&list->spectral_query, 1,
+    spectral->kernel->scores(list->spectral_queries, list->way_count,
                              (const void *const *)spectral->tiles +
                                  first / spectral->kernel->tile_records,
                              before + count, lane->field_scores);
-    uvea_rt_charge(list->search->rt, UVEA_CHARGE_SPECTRAL_SCORE, count);
-    return lane->field_scores + before * ROTATIONS;
+    // The scores of the records before the chunk stand between those of one way and the next.
+    for (size_t way = 1; before > 0 && way < list->way_count; way++) {
+        memmove(scores + way * count * ROTATIONS, scores + way * (before + count) * ROTATIONS,
+                count * ROTATIONS * sizeof(*scores));
+    }
+    uvea_rt_charge(list->search->rt, UVEA_CHARGE_SPECTRAL_SCORE, count * list->way_count);
+    return scores;
 }
 
 // Opens the anonymous bits of a chunk. distances: what the dense ring predicate refreshed on the
@@ -75,10 +84,10 @@ static enum uvea_error judge_chunk(const struct uvea_scan_list *list, struct uve
 {
     const struct uvea_search_config *config = list->search->config;
 
-    if (list->spectral_query != NULL) {
+    if (list->spectral) {
         const uint16_t *scores = score_spectral_chunk(list, lane, first, count);
-        return uvea_mpc_field_match(lane->session, config->field_form, scores, count * ROTATIONS,
-                                    lane->opened);
+        return uvea_mpc_field_match(lane->session, config->field_form, scores,
+                                    list->way_count * count * ROTATIONS, lane->opened);
     }
     UVEA_TRY(score_chunk(list, lane, first, count, context));
     return uvea_mpc_anonymous_match(lane->session, config->form, lane->scores, count * ROTATIONS,
@@ -90,19 +99,25 @@ static enum uvea_error judge_chunk(const struct uvea_scan_list *list, struct uve
 static void score_candidates(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
                              const struct uvea_scan_chunk *chunk)
 {
+    size_t first = 0;
+
     for (size_t i = 0; i < chunk->candidate_count; i++) {
         lane->records[i] = uvea_resident_record(list->search->resident, chunk->candidates[i].index);
         lane->positions[i] = (uint32_t)i;
     }
-    list->search->config->kernel->scores(list->query, lane->records, chunk->candidate_count,
-                                         lane->scores);
+    for (size_t way = 0; way < list->way_count; way++) {
+        list->search->config->kernel->scores(list->queries[way], lane->records + first,
+                                             chunk->way_candidates[way],
+                                             lane->scores + first * UVEA_SCORES_PER_RECORD);
+        first += chunk->way_candidates[way];
+    }
     uvea_rt_charge(list->search->rt, UVEA_CHARGE_RING_SCORE, chunk->candidate_count);
 }
 
-// The 31 opened bits of one record, bit r for rotation index r.
-static uint32_t rotation_bits(const uint64_t *opened, size_t record)
+// The 31 opened bits of one comparison, bit r for rotation index r.
+static uint32_t rotation_bits(const uint64_t *opened, size_t comparison)
 {
-    const size_t bit = record * ROTATIONS;
+    const size_t bit = comparison * ROTATIONS;
     const unsigned shift = bit % 64;
     uint64_t bits = opened[bit / 64] >> shift;
 
@@ -112,29 +127,43 @@ static uint32_t rotation_bits(const uint64_t *opened, size_t record)
     return (uint32_t)(bits & ((UINT64_C(1) << ROTATIONS) - 1));
 }
 
-// Records of the chunk with a pass on any rotation, from the opened bits.
+// Finds the comparisons with a pass on any rotation, from the opened bits.
+static size_t find_candidates(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
+                              size_t count, struct uvea_scan_chunk *chunk)
+{
+    size_t found = 0;
+
+    for (size_t way = 0; way < list->way_count; way++) {
+        const size_t before = found;
+        for (size_t i = way * count; i < (way + 1) * count; i++) {
+            if (rotation_bits(lane->opened, i) != 0) {
+                lane->positions[found++] = (uint32_t)i;
+            }
+        }
+        chunk->way_candidates[way] = found - before;
+    }
+    return found;
+}
+
 static enum uvea_error collect_candidates(const struct uvea_scan_list *list,
                                           struct uvea_scan_lane *lane, size_t first, size_t count,
                                           struct uvea_scan_chunk *chunk)
 {
-    size_t found = 0;
+    const size_t found = find_candidates(list, lane, count, chunk);
 
-    for (size_t i = 0; i < count; i++) {
-        if (rotation_bits(lane->opened, i) != 0) {
-            lane->positions[found++] = (uint32_t)i;
-        }
-    }
     if (found == 0) {
         return UVEA_OK;
     }
     chunk->candidates = uvea_mem_alloc(found, sizeof(*chunk->candidates));
     if (chunk->candidates == NULL) {
+        chunk->way_candidates[0] = 0;
+        chunk->way_candidates[1] = 0;
         return UVEA_ERR_MEMORY;
     }
     chunk->candidate_count = found;
     for (size_t i = 0; i < found; i++) {
         chunk->candidates[i] = (struct uvea_candidate){
-            .index = uvea_scan_list_index(list, first + lane->positions[i]),
+            .index = uvea_scan_list_index(list, first + lane->positions[i] % count),
             .anonymous = rotation_bits(lane->opened, lane->positions[i]),
         };
     }
@@ -304,7 +333,7 @@ enum uvea_error uvea_scan_chunk_run(void *arg, size_t at, struct uvea_error_cont
     UVEA_TRY_CLEANUP(judge_chunk(list, lane, first, count, &distances, context));
     UVEA_TRY_CLEANUP(collect_candidates(list, lane, first, count, chunk));
     if (chunk->candidate_count > 0) {
-        if (list->spectral_query != NULL) {
+        if (list->spectral) {
             score_candidates(list, lane, chunk);
         }
         UVEA_TRY_CLEANUP(evaluate_candidates(list, lane, &distances, chunk, context));

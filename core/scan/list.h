@@ -1,9 +1,15 @@
-// One list of a search: the records of one eye in one orientation, or the batch's earlier requests,
-// cut into chunks, on the sessions of its lanes. Inside the module; search.h is what others call.
+// One list of a search: the records of one eye, or the batch's earlier requests, in one orientation
+// or, scanned in one pass over spectra, in both; cut into chunks, on the sessions of its lanes. The
+// comparisons of a chunk stand in the order of its orientations, and in that of its records within
+// them. Inside the module; search.h is what others call.
 #ifndef UVEA_CORE_SCAN_LIST_H
 #define UVEA_CORE_SCAN_LIST_H
 
 #include "core/scan/search.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum {
     UVEA_SCAN_QUARTERS = 4,
@@ -26,25 +32,28 @@ struct uvea_scan_lane {
     uint16_t *field_scores; // secret: g in the field; NULL when the list goes through the ring
     size_t field_score_count;
     uint64_t *opened;
-    uint32_t *positions; // of the chunk's candidates, inside the chunk
+    uint32_t *positions; // of the chunk's candidates, among its comparisons
 };
 
-// What one chunk gave. Written by its lane only.
+// What one chunk gave. Written by its lane only. Candidates are in the order of the comparisons.
 struct uvea_scan_chunk {
     struct uvea_candidate *candidates;
     size_t candidate_count;
+    size_t way_candidates[UVEA_ORIENTATION_COUNT]; // of these, by place among the list's ways
     struct uvea_share32 codes;
     struct uvea_share32 masks;
 };
 
 struct uvea_scan_list {
     const struct uvea_search *search;
-    const struct uvea_ring_query *query;
-    const void *spectral_query; // NULL: through the ring
+    const struct uvea_ring_query *queries[UVEA_ORIENTATION_COUNT]; // the first way_count
+    const void *spectral_queries[UVEA_ORIENTATION_COUNT];
+    size_t way_count; // through the ring: 1
+    bool spectral;
     enum uvea_scan_source source;
     const struct uvea_search_earlier *earlier;
     enum uvea_eye eye;
-    unsigned quarter;
+    unsigned quarter;        // of the first way; the next way has the next one
     const uint32_t *indices; // NULL: 0..count-1
     size_t count;
     size_t chunk_records; // in every chunk but the last
@@ -65,19 +74,20 @@ UVEA_MUST_USE enum uvea_error uvea_scan_chunk_run(void *arg, size_t at,
 
 // What one list goes through.
 struct uvea_scan_range {
-    enum uvea_orientation way;
+    enum uvea_orientation way; // the first
+    size_t way_count;          // 2: both, from the normal one on; for a scan of spectra
     enum uvea_eye eye;
     bool in_batch;           // the job's earlier requests instead of the database
     const uint32_t *indices; // NULL: the first `count`
     size_t count;
 };
 
-// (blocks) An empty list costs no message. out is all zero before; after a failure it is to be
-// released as well.
+// (blocks) An empty list costs no message. out: one for each way, all zero before; after a failure
+// they are to be released as well.
 UVEA_MUST_USE enum uvea_error uvea_scan_list_run(const struct uvea_search *search,
                                                  const struct uvea_search_job *job,
                                                  const struct uvea_scan_range *range,
-                                                 struct uvea_eye_result *out,
+                                                 struct uvea_eye_result *const *out,
                                                  struct uvea_error_context *context);
 
 void uvea_eye_result_deinit(struct uvea_eye_result *eye);

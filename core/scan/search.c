@@ -37,8 +37,8 @@ static enum uvea_error second_eye_list(const struct uvea_eye_result *first,
     return UVEA_OK;
 }
 
-// What runs at once, on sessions of its own each: both orientations over the database, then both
-// over the earlier requests.
+// What runs at once, on sessions of its own each: both orientations over the database, or one pass
+// for both, then both over the earlier requests.
 enum { PARTS_MAX = 2 * UVEA_ORIENTATION_COUNT };
 
 struct cascade {
@@ -46,29 +46,61 @@ struct cascade {
     const struct uvea_search_job *job;
     struct uvea_search_result *result;
     size_t ways;
-    uint64_t comparisons[PARTS_MAX];
+    size_t ways_at_once;                      // of the database's scan
+    uint64_t records[UVEA_ORIENTATION_COUNT]; // compared, on either eye
+    uint64_t earlier[UVEA_ORIENTATION_COUNT];
 };
 
-static enum uvea_error search_records(const struct cascade *cascade, enum uvea_orientation way,
-                                      uint64_t *comparisons, struct uvea_error_context *context)
+// Phase 1, in ways_at_once orientations from the given one on.
+static enum uvea_error scan_first_eye(struct cascade *cascade, enum uvea_orientation way,
+                                      struct uvea_error_context *context)
 {
     const struct uvea_search *search = cascade->search;
     const enum uvea_eye first = search->config->full_scan_eye;
+    struct uvea_eye_result *eyes[UVEA_ORIENTATION_COUNT];
+    const struct uvea_scan_range range = {
+        .way = way,
+        .way_count = cascade->ways_at_once,
+        .eye = first,
+        .count = search->resident->count,
+    };
+
+    for (size_t i = 0; i < cascade->ways_at_once; i++) {
+        eyes[i] = &cascade->result->eye[way + i][first];
+        cascade->records[way + i] = range.count;
+    }
+    return uvea_scan_list_run(search, cascade->job, &range, eyes, context);
+}
+
+// Phase 2, one orientation.
+static enum uvea_error scan_second_eye(void *arg, size_t item, struct uvea_error_context *context)
+{
+    struct cascade *cascade = arg;
+    const enum uvea_orientation way = (enum uvea_orientation)item;
+    const enum uvea_eye first = cascade->search->config->full_scan_eye;
     const enum uvea_eye second = uvea_eye_other(first);
     struct uvea_eye_result *eyes = cascade->result->eye[way];
-    struct uvea_scan_range range = {.way = way, .eye = first, .count = search->resident->count};
+    struct uvea_eye_result *const out = &eyes[second];
+    struct uvea_scan_range range = {.way = way, .way_count = 1, .eye = second};
     uint32_t *indices;
     enum uvea_error error;
 
-    UVEA_TRY(uvea_scan_list_run(search, cascade->job, &range, &eyes[first], context));
-    *comparisons = range.count;
-    range.eye = second;
     UVEA_TRY(second_eye_list(&eyes[first], cascade->job, way, &indices, &range.count));
     range.indices = indices;
-    error = uvea_scan_list_run(search, cascade->job, &range, &eyes[second], context);
+    error = uvea_scan_list_run(cascade->search, cascade->job, &range, &out, context);
     uvea_mem_free(indices);
-    *comparisons += range.count;
+    cascade->records[way] += range.count;
     return error;
+}
+
+static enum uvea_error search_records(struct cascade *cascade, enum uvea_orientation way,
+                                      struct uvea_error_context *context)
+{
+    UVEA_TRY(scan_first_eye(cascade, way, context));
+    return cascade->ways_at_once == 1
+               ? scan_second_eye(cascade, way, context)
+               : uvea_fanout(cascade->search->rt, "second eye", scan_second_eye, cascade,
+                             cascade->ways_at_once, UVEA_ORIENTATION_COUNT, context);
 }
 
 // Positions that match strictly on eye T are a subset of those looked at, the candidates of eye S.
@@ -94,20 +126,26 @@ static enum uvea_error match_earlier(struct uvea_search_batch *batch, enum uvea_
     return UVEA_OK;
 }
 
-static enum uvea_error search_earlier(const struct cascade *cascade, enum uvea_orientation way,
-                                      uint64_t *comparisons, struct uvea_error_context *context)
+static enum uvea_error search_earlier(struct cascade *cascade, enum uvea_orientation way,
+                                      struct uvea_error_context *context)
 {
     const struct uvea_search *search = cascade->search;
     const enum uvea_eye first = search->config->full_scan_eye;
     const enum uvea_eye second = uvea_eye_other(first);
     struct uvea_search_batch *batch = &cascade->result->batch[way];
+    struct uvea_eye_result *const outs[UVEA_EYE_COUNT] = {&batch->eye[0], &batch->eye[1]};
     struct uvea_scan_range range = {
-        .way = way, .eye = first, .in_batch = true, .count = cascade->job->earlier_count};
+        .way = way,
+        .way_count = 1,
+        .eye = first,
+        .in_batch = true,
+        .count = cascade->job->earlier_count,
+    };
     uint32_t *indices;
     enum uvea_error error;
 
-    UVEA_TRY(uvea_scan_list_run(search, cascade->job, &range, &batch->eye[first], context));
-    *comparisons = range.count;
+    UVEA_TRY(uvea_scan_list_run(search, cascade->job, &range, &outs[first], context));
+    cascade->earlier[way] = range.count;
     range.eye = second;
     range.count = batch->eye[first].candidate_count;
     indices = uvea_mem_alloc(range.count, sizeof(*indices));
@@ -118,20 +156,19 @@ static enum uvea_error search_earlier(const struct cascade *cascade, enum uvea_o
         indices[i] = batch->eye[first].candidates[i].index;
     }
     range.indices = indices;
-    error = uvea_scan_list_run(search, cascade->job, &range, &batch->eye[second], context);
+    error = uvea_scan_list_run(search, cascade->job, &range, &outs[second], context);
     uvea_mem_free(indices);
-    *comparisons += range.count;
+    cascade->earlier[way] += range.count;
     return error == UVEA_OK ? match_earlier(batch, first, second) : error;
 }
 
 static enum uvea_error run_part(void *arg, size_t part, struct uvea_error_context *context)
 {
     struct cascade *cascade = arg;
-    const enum uvea_orientation way = (enum uvea_orientation)(part % cascade->ways);
+    const size_t scans = cascade->ways / cascade->ways_at_once;
 
-    return part < cascade->ways
-               ? search_records(cascade, way, &cascade->comparisons[part], context)
-               : search_earlier(cascade, way, &cascade->comparisons[part], context);
+    return part < scans ? search_records(cascade, (enum uvea_orientation)part, context)
+                        : search_earlier(cascade, (enum uvea_orientation)(part - scans), context);
 }
 
 static enum uvea_error check_job(const struct uvea_search *search,
@@ -191,8 +228,13 @@ enum uvea_error uvea_search_run(const struct uvea_search *search, const struct u
                                 struct uvea_search_result *result,
                                 struct uvea_error_context *context)
 {
+    // Reading a record is what a scan of spectra waits for, so they are read once; the ring's
+    // kernels wait for nothing, and its orientations keep the reference's transcript.
+    const size_t ways = job->mirror ? 2 : 1;
+    const size_t at_once = search->config->path == UVEA_SEARCH_NTT ? ways : 1;
     struct cascade cascade = {
-        .search = search, .job = job, .result = result, .ways = job->mirror ? 2 : 1};
+        .search = search, .job = job, .result = result, .ways = ways, .ways_at_once = at_once};
+    size_t parts = ways / at_once;
     enum uvea_error error;
 
     *result = (struct uvea_search_result){0};
@@ -200,9 +242,9 @@ enum uvea_error uvea_search_run(const struct uvea_search *search, const struct u
         context->text[0] = '\0';
     }
     UVEA_TRY(check_call(search, job, context));
+    parts += job->earlier_count > 0 ? ways : 0;
     error =
-        uvea_fanout(search->rt, "scan orientation", run_part, &cascade,
-                    job->earlier_count > 0 ? 2 * cascade.ways : cascade.ways, PARTS_MAX, context);
+        uvea_fanout(search->rt, "scan orientation", run_part, &cascade, parts, PARTS_MAX, context);
     if (search->cold != NULL) {
         uvea_cold_release_prefetched(search->cold);
     }
@@ -210,8 +252,8 @@ enum uvea_error uvea_search_run(const struct uvea_search *search, const struct u
         uvea_search_result_deinit(result);
         return error;
     }
-    for (size_t part = 0; part < PARTS_MAX; part++) {
-        result->comparisons += cascade.comparisons[part];
+    for (size_t way = 0; way < ways; way++) {
+        result->comparisons += cascade.records[way] + cascade.earlier[way];
     }
     return UVEA_OK;
 }

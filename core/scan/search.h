@@ -14,7 +14,10 @@
 // earlier request's normal query of the same database eye.
 //
 // On the NTT path phase 1 scores spectra and opens the field predicate's bits instead; the records
-// that passed are then scored again in the ring, for all 31 rotations, and go on as above. Sources:
+// that passed are then scored again in the ring, for all 31 rotations, and go on as above. Both
+// orientations are scored while a record is at hand and judged in one exchange: a chunk's normal
+// comparisons, then its mirrored ones. Lane l then is lane l / 2 of the normal (l even) or the
+// mirror quarter (l odd). Sources:
 // service.md 2.5, 3.6, 7; wire.md 6.14; ntt.md 5.
 #ifndef UVEA_CORE_SCAN_SEARCH_H
 #define UVEA_CORE_SCAN_SEARCH_H

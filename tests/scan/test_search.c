@@ -241,16 +241,29 @@ static uint64_t messages_at(const struct cluster *cluster, enum uvea_eye eye, un
 }
 
 // Nine chunks on three lanes of the quarter that the list belongs to, and nothing anywhere else.
-static void chunks_go_round_the_lanes_of_their_quarter(void **state)
+static uint64_t ring_messages(unsigned quarter, size_t lane)
 {
-    const struct uvea_search_config config = config_of(0, 1, SMALL_CHUNK);
+    (void)lane;
+    return quarter < 2 ? 3 * 19 : 0; // wire.md 6.14: 19 messages a chunk
+}
+
+// Nine chunks on the six lanes of both orientations' quarters, each for both orientations.
+static uint64_t ntt_messages(unsigned quarter, size_t lane)
+{
+    const uint64_t chunks = 2 * lane + quarter < 9 % 6 ? 2 : 1;
+
+    return quarter < 2 ? 20 * chunks : 0; // refresh, split, 17 layers, opening
+}
+
+static void run_nine_chunks(const struct uvea_search_config *config,
+                            uint64_t (*messages)(unsigned quarter, size_t lane))
+{
     struct world *world = world_alloc();
     struct uvea_search_job jobs[UVEA_PARTY_COUNT];
     struct uvea_search_result results[UVEA_PARTY_COUNT];
     struct uvea_chacha rng;
     struct cluster cluster;
 
-    (void)state;
     uvea_chacha_init_seeded(&rng, 3000);
     world->count = 9 * SMALL_CHUNK - 3;
     for (size_t i = 0; i < world->count; i++) {
@@ -260,16 +273,25 @@ static void chunks_go_round_the_lanes_of_their_quarter(void **state)
     world_share(world, &rng);
     cluster_open(&cluster, 24, FIRST_ID, UVEA_PRF_AES128);
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
-        jobs[i] = (struct uvea_search_job){
-            .query = &world->prepared[i], .mirror = true, .target = UVEA_SEARCH_NO_TARGET};
+        jobs[i] = (struct uvea_search_job){.query = &world->prepared[i],
+                                           .spectral_query = &world->spectral_query[i],
+                                           .mirror = true,
+                                           .target = UVEA_SEARCH_NO_TARGET};
     }
-    world_load(world, &cluster, config.full_scan_eye, NULL);
-    world_search(world, &cluster, &config, jobs, results);
+    world_load(world, &cluster, config->full_scan_eye, NULL);
+    if (config->path == UVEA_SEARCH_NTT) {
+        world_convert(world, &cluster, config);
+        world_convert_query(world, &cluster, config);
+    }
+    for (size_t k = 0; k < cluster.session_count; k++) {
+        cluster.at[0][k]->traffic = (struct uvea_traffic){0};
+    }
+    world_search(world, &cluster, config, jobs, results);
     for (size_t lane = 0; lane < 3; lane++) {
         for (unsigned quarter = 0; quarter < 4; quarter++) {
             assert_int_equal(messages_at(&cluster, UVEA_EYE_LEFT, quarter, lane), 0);
             assert_int_equal(messages_at(&cluster, UVEA_EYE_RIGHT, quarter, lane),
-                             quarter < 2 ? 3 * 19 : 0); // wire.md 6.14: 19 messages a chunk
+                             messages(quarter, lane));
         }
     }
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
@@ -278,6 +300,29 @@ static void chunks_go_round_the_lanes_of_their_quarter(void **state)
     }
     cluster_close(&cluster);
     world_free(world);
+}
+
+static void chunks_go_round_the_lanes_of_their_quarter(void **state)
+{
+    const struct uvea_search_config config = config_of(0, 1, SMALL_CHUNK);
+
+    (void)state;
+    run_nine_chunks(&config, ring_messages);
+}
+
+static void chunks_of_spectra_go_round_the_lanes_of_both_quarters(void **state)
+{
+    const struct uvea_search_config config = {
+        .full_scan_eye = UVEA_EYE_RIGHT,
+        .path = UVEA_SEARCH_NTT,
+        .field_form = UVEA_FIELD_PREDICATE_FULL,
+        .kernel = &uvea_ring_kernel_portable,
+        .spectral_kernel = &uvea_spectral_kernel_portable,
+        .chunk_records_max = SMALL_CHUNK,
+    };
+
+    (void)state;
+    run_nine_chunks(&config, ntt_messages);
 }
 
 // ---- refusals
@@ -354,6 +399,7 @@ int main(void)
         cmocka_unit_test(positions_split_eyes_and_quarters),
         cmocka_unit_test(impossible_calls_are_refused_before_any_message),
         cmocka_unit_test(chunks_go_round_the_lanes_of_their_quarter),
+        cmocka_unit_test(chunks_of_spectra_go_round_the_lanes_of_both_quarters),
         cmocka_unit_test(a_target_is_looked_at_in_the_normal_orientation),
         cmocka_unit_test(the_other_eye_is_read_in_pieces),
         cmocka_unit_test(finds_a_sole_match_in_the_last_lane),
