@@ -349,11 +349,19 @@ static json_t *load_attributes(const char *text)
     return uvea_iris_load_object(text, strlen(text), &object, &context) == UVEA_OK ? object : NULL;
 }
 
+// A number as the topic writes it.
+static json_t *digits_of(uint64_t number)
+{
+    char digits[UVEA_STORE_SEQUENCE_DIGITS + 1];
+
+    uvea_sequence_print(number, digits);
+    return json_string(digits);
+}
+
 static enum uvea_error add_result(void *arg, const struct uvea_store_result *result)
 {
     struct result_page *page = arg;
     const size_t bytes = strlen(result->body);
-    char digits[UVEA_STORE_SEQUENCE_DIGITS + 1];
     json_t *object;
     bool added;
 
@@ -362,10 +370,11 @@ static enum uvea_error add_result(void *arg, const struct uvea_store_result *res
         return UVEA_OK;
     }
     page->bytes += bytes;
-    uvea_sequence_print(result->sequence, digits);
     object = json_object();
     added = uvea_service_put(object, "number", json_integer((json_int_t)result->number)) &&
-            uvea_service_put(object, "sequence_number", json_string(digits)) &&
+            uvea_service_put(object, "sequence_number", digits_of(result->sequence)) &&
+            uvea_service_put(object, "batch",
+                             result->batch == 0 ? json_null() : digits_of(result->batch)) &&
             uvea_service_put(object, "message_type", json_string(result->type)) &&
             uvea_service_put(object, "attributes", load_attributes(result->attributes)) &&
             uvea_service_put(object, "body", json_string(result->body)) &&

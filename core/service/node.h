@@ -103,7 +103,10 @@ struct uvea_node_stats uvea_node_stats(const struct uvea_node *node);
 //   GET  /v1/topic?after=N&max=M party 0 only: {"messages": [{"sequence_number": "...",
 //                                "body": "..."}]}, at most 64
 //   GET  /v1/results?after=N&max=M  this party's results in order: {"results": [{"number": n,
-//                                "sequence_number": "...", "message_type": "...",
-//                                "attributes": {..} or null, "body": "..."}]}, at most 64
+//                                "sequence_number": "...", "batch": "40 digits" or null,
+//                                "message_type": "...", "attributes": {..} or null,
+//                                "body": "..."}]}, at most 64.
+//                                batch: sequence number of the first message of the batch it was
+//                                processed in; null where that was not written down
 
 #endif

@@ -99,8 +99,8 @@ UVEA_MUST_USE enum uvea_error uvea_store_number(struct uvea_store *store,
 
 // ---- parts of transactions
 
-// The modification in the first ten columns of a row; its texts are good until the next step.
-enum { UVEA_STORE_MODIFICATION_COLUMNS = 10 };
+// The modification in the first eleven columns of a row; its texts are good until the next step.
+enum { UVEA_STORE_MODIFICATION_COLUMNS = 11 };
 UVEA_MUST_USE enum uvea_error uvea_store_get_modification(struct uvea_sql *sql,
                                                           struct uvea_modification *out,
                                                           struct uvea_error_context *context);

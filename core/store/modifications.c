@@ -17,19 +17,22 @@ enum {
     COLUMN_RESULT,
     COLUMN_ATTRIBUTES,
     COLUMN_SUM,
+    COLUMN_BATCH,
     COLUMN_COUNT,
 };
 _Static_assert((int)COLUMN_COUNT == (int)UVEA_STORE_MODIFICATION_COLUMNS, "as impl.h says");
 
-// Of everything a row says.
+// Of everything a row says. Rows older than batches have a sum without one.
 static int64_t sum_of(const struct uvea_modification *modification)
 {
-    uint8_t numbers[16];
+    uint8_t numbers[24];
     uvea_store_le64(numbers, modification->sequence);
     uvea_store_le32(numbers + 8, modification->serial);
     uvea_store_le32(numbers + 12,
                     (modification->completed ? 1u : 0u) | (modification->persisted ? 2u : 0u));
-    int64_t sum = uvea_store_sum(modification->id, numbers, sizeof(numbers));
+    uvea_store_le64(numbers + 16, modification->batch);
+    const size_t bytes = modification->batch == 0 ? 16 : 24;
+    int64_t sum = uvea_store_sum(modification->id, numbers, bytes);
     sum = uvea_store_sum_text(sum, modification->type);
     sum = uvea_store_sum_text(sum, modification->s3_url);
     sum = uvea_store_sum_text(sum, modification->result);
@@ -50,6 +53,7 @@ enum uvea_error uvea_store_get_modification(struct uvea_sql *sql, struct uvea_mo
     UVEA_TRY(uvea_sql_get_unsigned(sql, COLUMN_PERSISTED, 1, &persisted, context));
     UVEA_TRY(uvea_sql_get_text(sql, COLUMN_RESULT, &got.result, context));
     UVEA_TRY(uvea_sql_get_text(sql, COLUMN_ATTRIBUTES, &got.attributes, context));
+    UVEA_TRY(uvea_sql_get_unsigned(sql, COLUMN_BATCH, INT64_MAX, &got.batch, context));
     got.serial = (uint32_t)serial;
     got.completed = completed != 0;
     got.persisted = persisted != 0;
@@ -98,6 +102,7 @@ static struct uvea_sql_value serial_value(uint32_t serial)
     return serial != 0 ? uvea_sql_integer(serial) : uvea_sql_null();
 }
 
+// Of a message, also where it stands for the batch that the message is the first of.
 static struct uvea_sql_value sequence_value(uint64_t sequence)
 {
     return sequence != 0 ? uvea_sql_integer((int64_t)sequence) : uvea_sql_null();
@@ -148,12 +153,13 @@ static enum uvea_error claim_message(struct uvea_store *store, uint64_t batch_id
     return UVEA_OK;
 }
 
-static enum uvea_error insert_modification(struct uvea_store *store, uint64_t id,
+static enum uvea_error insert_modification(struct uvea_store *store, uint64_t id, uint64_t batch,
                                            const struct uvea_modification *modification,
                                            struct uvea_error_context *context)
 {
     struct uvea_modification row = *modification;
     row.id = id;
+    row.batch = batch;
     row.completed = false;
     row.persisted = false;
     row.result = NULL;
@@ -163,7 +169,7 @@ static enum uvea_error insert_modification(struct uvea_store *store, uint64_t id
                         serial_value(modification->serial), uvea_sql_text(modification->type),
                         uvea_sql_text(modification->s3_url),
                         uvea_sql_text(modification->attributes), uvea_sql_integer(sum_of(&row)),
-                        uvea_sql_integer(uvea_store_now_s(store))),
+                        uvea_sql_integer(uvea_store_now_s(store)), sequence_value(batch)),
         NULL, context);
 }
 
@@ -179,7 +185,8 @@ static enum uvea_error claim(struct uvea_store *store, void *arg,
     for (size_t i = 0; i < claim->count; i++) {
         const struct uvea_modification *modification = &claim->modifications[i];
         UVEA_TRY(claim_message(store, claim->batch_id, modification->sequence, context));
-        UVEA_TRY(insert_modification(store, claim->first_id + i, modification, context));
+        UVEA_TRY(insert_modification(store, claim->first_id + i, claim->modifications[0].sequence,
+                                     modification, context));
     }
     return UVEA_OK;
 }
@@ -344,8 +351,8 @@ enum uvea_error uvea_store_frontier(struct uvea_store *store, uint64_t *id,
 
 // ---- start-up repair
 
-// A row that is there keeps what only this party knows: the message it came from, the attributes,
-// and a result, which may be published already.
+// A row that is there keeps what only this party knows: the message it came from, the batch, the
+// attributes, and a result, which may be published already.
 static enum uvea_error sum_replaced(struct uvea_sql *sql, void *arg,
                                     struct uvea_error_context *context)
 {
@@ -354,6 +361,7 @@ static enum uvea_error sum_replaced(struct uvea_sql *sql, void *arg,
     UVEA_TRY(uvea_store_get_modification(sql, &row, context));
     struct uvea_modification to = *change->to;
     to.sequence = row.sequence;
+    to.batch = row.batch;
     to.attributes = row.attributes;
     to.result = row.result != NULL ? row.result : to.result;
     to.completed = true;
@@ -367,6 +375,7 @@ static enum uvea_error write_modification(struct uvea_store *store,
 {
     struct uvea_sql_value id = uvea_sql_integer((int64_t)modification->id);
     struct uvea_modification row = *modification;
+    row.batch = 0;
     row.completed = true;
     struct change change = {.to = modification, .sum = sum_of(&row)};
     UVEA_TRY(uvea_sql_each(store->sql, UVEA_SQL_MODIFICATION_FIND, UVEA_SQL_VALUES(id),

@@ -102,6 +102,7 @@ static enum uvea_error read_result(struct uvea_sql *sql, void *arg,
     const struct uvea_store_result result = {.number = number,
                                              .modification_id = modification.id,
                                              .sequence = modification.sequence,
+                                             .batch = modification.batch,
                                              .type = modification.type,
                                              .body = modification.result,
                                              .attributes = modification.attributes};

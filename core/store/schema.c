@@ -86,7 +86,11 @@ static const char spectral[] = "CREATE TABLE cpu_spectral_irises ("
                                " payload {blob} NOT NULL,"
                                " PRIMARY KEY (side, serial_id))";
 
-static const char *const steps[] = {tables, spectral};
+// Version 3. Null in rows that are older, and in those that a repair took over from a peer.
+static const char batches[] = "ALTER TABLE modifications ADD COLUMN"
+                              " batch {int} CHECK (batch >= 1)";
+
+static const char *const steps[] = {tables, spectral, batches};
 
 _Static_assert(UVEA_COUNT_OF(steps) == UVEA_SCHEMA_VERSION, "a step for each version");
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { UVEA_SCHEMA_VERSION = 2 }; // what this program reads and writes
+enum { UVEA_SCHEMA_VERSION = 3 }; // what this program reads and writes
 
 // Only reads. FORMAT: there are tables but not ours, or of a newer version; `name` names the place.
 UVEA_MUST_USE enum uvea_error uvea_schema_check(struct uvea_sql *sql, const char *name,

@@ -14,7 +14,7 @@
     "SELECT id, coalesce(sequence_number, 0) AS sequence_number,"                                  \
     " coalesce(serial_id, 0) AS serial_id, request_type, s3_url,"                                  \
     " CASE status WHEN 'COMPLETED' THEN 1 ELSE 0 END AS completed,"                                \
-    " persisted, result_message_body, attributes, row_sum"
+    " persisted, result_message_body, attributes, row_sum, coalesce(batch, 0) AS batch"
 #define UVEA_SQL_PENDING                                                                           \
     " FROM ingested_requests WHERE persisted_at IS NULL AND consumed_batch_id IS NULL AND"         \
     " sequence_number <= $1"
@@ -47,10 +47,10 @@
                                                                                                    \
     X(MODIFICATION_LAST, "", "SELECT coalesce(max(id), 0) FROM modifications")                     \
     X(MODIFICATION_FIND, "i", UVEA_SQL_MODIFICATION " FROM modifications WHERE id = $1")           \
-    X(MODIFICATION_INSERT, "iiitttii",                                                             \
+    X(MODIFICATION_INSERT, "iiitttiii",                                                            \
       "INSERT INTO modifications (id, sequence_number, serial_id, request_type, s3_url,"           \
-      " attributes, row_sum, created_at, status, persisted)"                                       \
-      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'IN_PROGRESS', 0)")                                \
+      " attributes, row_sum, created_at, batch, status, persisted)"                                \
+      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'IN_PROGRESS', 0)")                            \
     X(MODIFICATION_COMPLETE, "iitii",                                                              \
       "UPDATE modifications SET status = 'COMPLETED', serial_id = $1, persisted = $2,"             \
       " result_message_body = $3, row_sum = $4 WHERE id = $5")                                     \

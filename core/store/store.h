@@ -103,6 +103,8 @@ UVEA_MUST_USE enum uvea_error uvea_store_seed(struct uvea_store *store,
 struct uvea_modification {
     uint64_t id;
     uint64_t sequence;      // of the message it came from; not exchanged between parties
+    uint64_t batch;         // of the first message of its batch; given by uvea_store_claim, 0 in
+                            // rows that are older or come from a peer
     uint32_t serial;        // 0: none
     const char *type;       // request type
     const char *s3_url;     // NULL: none
@@ -154,7 +156,8 @@ UVEA_MUST_USE enum uvea_error uvea_store_pending(struct uvea_store *store, size_
 
 // Claims these messages for a batch (compare and set: STATE when one is claimed already) and adds
 // one modification IN_PROGRESS for each, in order, with the ids that follow the largest one;
-// *first_id is the first. sequence, type, s3_url, serial and attributes are read.
+// *first_id is the first. Together they are one batch. sequence, type, s3_url, serial and
+// attributes are read.
 UVEA_MUST_USE enum uvea_error uvea_store_claim(struct uvea_store *store, uint64_t batch_id,
                                                const struct uvea_modification *modifications,
                                                size_t count, uint64_t *first_id,
@@ -188,7 +191,7 @@ UVEA_MUST_USE enum uvea_error uvea_store_commit(struct uvea_store *store,
 
 // What start-up repair does to the modifications and records (service.md 6.3, step 5), in one
 // transaction: rows written (inserted or replaced, completed; one that is there keeps its
-// sequence, its attributes and the result it has), rows deleted (STATE when one is not in
+// sequence, its batch, its attributes and the result it has), rows deleted (STATE when one is not in
 // progress), records written at the version given (inserted or replaced).
 struct uvea_store_repair {
     const struct uvea_modification *write;
@@ -229,6 +232,7 @@ struct uvea_store_result {
     uint64_t number; // 1, 2, 3, ... in the order of publication, no gap
     uint64_t modification_id;
     uint64_t sequence;
+    uint64_t batch; // as in the modification
     const char *type;
     const char *body;
     const char *attributes; // as in the modification

@@ -40,6 +40,7 @@ static enum uvea_error parse_arguments(int argc, char **argv, struct uvea_run_ar
                                        struct uvea_error_context *context)
 {
     const char *seeds = NULL;
+    const char *judge = "onlookers";
     const struct uvea_arg_option options[] = {
         {"--seed", UVEA_ARG_U64, &arguments->first_seed, &arguments->has_seed},
         {"--seeds", UVEA_ARG_TEXT, &seeds, &arguments->has_seeds},
@@ -47,6 +48,7 @@ static enum uvea_error parse_arguments(int argc, char **argv, struct uvea_run_ar
         {"--set", UVEA_ARG_LIST, &arguments->overrides, NULL},
         {"--trace", UVEA_ARG_TEXT, &arguments->trace, NULL},
         {"--json", UVEA_ARG_FLAG, &arguments->json, NULL},
+        {"--judge", UVEA_ARG_TEXT, &judge, NULL},
 #ifdef UVEA_ALARM
         {"--plant", UVEA_ARG_TEXT, &arguments->plant, NULL},
 #endif
@@ -55,6 +57,9 @@ static enum uvea_error parse_arguments(int argc, char **argv, struct uvea_run_ar
         .at = &arguments->file, .min = 1, .max = 1, .what = "FILE"};
     UVEA_TRY(uvea_args_parse(argc, argv, options, sizeof(options) / sizeof(options[0]), &files,
                              context));
+    uint64_t choice;
+    UVEA_TRY(uvea_choice_parse("--judge", UVEA_JUDGE_CHOICES, judge, &choice, context));
+    arguments->judge = (enum uvea_world_judge)choice;
     return check_arguments(arguments, seeds, context);
 }
 
@@ -236,7 +241,7 @@ const struct uvea_cmd uvea_cmd_run = {
     .summary = "run a scenario in the simulator and judge every answer",
     .usage =
         "usage: uvea run FILE [--seed N | --seeds A..B] [--twice] [--set KEY=VALUE]...\n"
-        "                [--trace FILE] [--json]\n"
+        "                [--trace FILE] [--json] [--judge WHICH]\n"
         "\n"
         "Runs three parties and a client through the scenario in virtual time; the oracle judges\n"
         "every answer of every party. Prints the seed, the build and every option, and ends with\n"
@@ -250,6 +255,9 @@ const struct uvea_cmd uvea_cmd_run = {
         "  --json           print one JSON object per run instead of text; its answers_hash "
         "covers\n"
         "                   all answers and opened candidates, and nothing of how they came about\n"
+        "  --judge WHICH    where the judge has its knowledge from: onlookers (default) see what\n"
+        "                   each party does; results: only what clients read, as with a live\n"
+        "                   cluster; both: two judges, which must agree\n"
 #ifdef UVEA_ALARM
         "  --plant NAME     switch a planted fault on; `uvea run --plants` lists them\n"
 #endif

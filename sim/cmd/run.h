@@ -26,7 +26,8 @@ struct uvea_run_arguments {
     const char *trace;
     FILE *trace_stream; // instead of trace: open, line-buffered
     const char *plant;  // alarm build only
-    bool quiet;         // no progress, no report of a failure
+    enum uvea_world_judge judge;
+    bool quiet; // no progress, no report of a failure
 };
 
 // What a run came to: an error (bad input, no memory) with its sentence, or a result.

@@ -72,10 +72,11 @@ static void run_once(const struct uvea_run_arguments *arguments,
 }
 
 // The second run is compared with the first event by event, as it happens.
-static void run_again(const struct uvea_scenario *scenario,
+static void run_again(const struct uvea_run_arguments *arguments,
+                      const struct uvea_scenario *scenario,
                       const struct uvea_sim_record_list *first, struct uvea_run_report *report)
 {
-    const struct uvea_world_options options = {.compare = first};
+    const struct uvea_world_options options = {.judge = arguments->judge, .compare = first};
     struct uvea_world_result result;
     report->error = uvea_world_run(scenario, &options, &result, &report->context);
     if (report->error == UVEA_OK && result.difference.found) {
@@ -93,6 +94,7 @@ static void run_child(const struct uvea_run_arguments *arguments,
     uint64_t seed = scenario->options[UVEA_OPTION_root_seed];
     struct uvea_sim_record_list first = {.count = 0};
     struct uvea_world_options options = {
+        .judge = arguments->judge,
         .trace = arguments->trace_stream,
         .failure_report = arguments->quiet ? NULL : stderr,
         .keep = arguments->twice ? &first : NULL,
@@ -101,7 +103,7 @@ static void run_child(const struct uvea_run_arguments *arguments,
     };
     run_once(arguments, scenario, &options, report);
     if (arguments->twice && report->error == UVEA_OK) {
-        run_again(scenario, &first, report);
+        run_again(arguments, scenario, &first, report);
     }
     uvea_sim_record_list_deinit(&first);
 }

@@ -45,8 +45,15 @@ static void take_result(struct uvea_client *client, unsigned party, const json_t
     if (number <= 0 || sequence == 0 || type == NULL || !json_is_string(body)) {
         return;
     }
-    uvea_ledger_result(client->ledger, uvea_party_at(party), (uint64_t)number, sequence, type,
-                       json_string_value(body), json_string_length(body));
+    const struct uvea_ledger_read read = {
+        .number = (uint64_t)number,
+        .sequence = sequence,
+        .batch = parse_sequence(json_object_get(result, "batch")),
+        .type = type,
+        .body = json_string_value(body),
+        .bytes = json_string_length(body),
+    };
+    uvea_ledger_result(client->ledger, uvea_party_at(party), &read);
     if ((uint64_t)number == client->read[party] + 1) {
         client->read[party]++;
     }

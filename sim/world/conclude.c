@@ -31,6 +31,29 @@ static void judge_ledger(const struct uvea_world *world, struct uvea_world_resul
     }
 }
 
+// Two judges, of which the second knows nothing but results.
+static enum uvea_error judge_second(const struct uvea_world *world,
+                                    struct uvea_world_result *result,
+                                    struct uvea_error_context *context)
+{
+    uint8_t hash[UVEA_LEDGER_HASH_BYTES];
+    if (world->second == NULL) {
+        return UVEA_OK;
+    }
+    UVEA_TRY(uvea_ledger_failure(world->second, context));
+    const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(world->second);
+    if (verdict.reason[0] != '\0') {
+        decide(result, UVEA_VERDICT_WRONG, "from results alone: %.400s", verdict.reason);
+    }
+    UVEA_TRY(uvea_ledger_hash(world->second, hash));
+    if (memcmp(hash, result->answers_hash, sizeof(hash)) != 0 ||
+        verdict.batches != result->batches) {
+        decide(result, UVEA_VERDICT_WRONG,
+               "from results alone other answers or batches are seen than by onlookers");
+    }
+    return UVEA_OK;
+}
+
 static void judge_leak(const struct uvea_world *world, struct uvea_world_result *result)
 {
     const struct uvea_leak *leak = &world->leak;
@@ -134,6 +157,9 @@ static enum uvea_error finish_ledger(struct uvea_world *world, struct uvea_world
         goto cleanup;
     }
     UVEA_TRY_CLEANUP(uvea_ledger_finish(world->ledger, stores, context));
+    if (world->second != NULL) {
+        UVEA_TRY_CLEANUP(uvea_ledger_finish(world->second, stores, context));
+    }
     const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(world->ledger);
     if (verdict.violations[UVEA_LEDGER_LIVENESS] > 0) {
         decide(result, UVEA_VERDICT_NO_PROGRESS, "%.400s", verdict.reason);
@@ -218,6 +244,11 @@ enum uvea_error uvea_world_conclude(struct uvea_world *world,
     collect_numbers(world, result);
     collect_coverage(world, result);
     UVEA_TRY(uvea_ledger_hash(world->ledger, result->answers_hash));
+    UVEA_TRY(judge_second(world, result, context));
+    if (world->options->answer != NULL) {
+        UVEA_TRY(
+            uvea_ledger_answers(world->ledger, world->options->answer, world->options->answer_arg));
+    }
     uvea_sim_trace_difference(uvea_sim_trace(world->sim), &result->difference);
     if (result->verdict != UVEA_VERDICT_PASS && world->options->failure_report != NULL) {
         uvea_sim_trace_lanes(uvea_sim_trace(world->sim), UVEA_PARTY_COUNT, UVEA_SIM_TRACE_LAST,

@@ -119,6 +119,9 @@ void uvea_ledger_close(struct uvea_ledger *ledger)
 enum uvea_error uvea_ledger_seed(struct uvea_ledger *ledger, const struct uvea_oracle_pair *pair,
                                  uint32_t *serial)
 {
+    if (ledger->second != NULL) {
+        uvea_ledger_fail(ledger->second, uvea_ledger_seed(ledger->second, pair, NULL), NULL);
+    }
     return ledger->begun ? UVEA_ERR_USAGE : uvea_oracle_service_seed(&ledger->model, pair, serial);
 }
 
@@ -211,6 +214,10 @@ enum uvea_error uvea_ledger_offer(struct uvea_ledger *ledger, const char *key,
                                   const struct uvea_expectation *expect)
 {
     struct uvea_ledger_entry *entry;
+    if (ledger->second != NULL) {
+        uvea_ledger_fail(ledger->second, uvea_ledger_offer(ledger->second, key, order, expect),
+                         NULL);
+    }
     if (find(ledger, key) != NULL) {
         return UVEA_ERR_USAGE;
     }
@@ -295,6 +302,9 @@ static bool interchangeable(const struct uvea_ledger_entry *a, const struct uvea
 void uvea_ledger_accept(struct uvea_ledger *ledger, const char *key, uint64_t sequence)
 {
     struct uvea_ledger_entry *entry = find(ledger, key);
+    if (ledger->second != NULL) {
+        uvea_ledger_accept(ledger->second, key, sequence);
+    }
     if (entry == NULL || sequence == 0) {
         uvea_ledger_fault(ledger, UVEA_LEDGER_SAFETY, "number %llu is given to %s, which is unsent",
                           (unsigned long long)sequence, key);
@@ -371,6 +381,31 @@ enum uvea_error uvea_ledger_outcome(const struct uvea_ledger *ledger, const char
     *outcome = entry->outcome;
     outcome->sequence = entry->sequence;
     return UVEA_OK;
+}
+
+enum uvea_error uvea_ledger_answers(const struct uvea_ledger *ledger, uvea_ledger_answer_fn *fn,
+                                    void *arg)
+{
+    for (size_t i = 0; i < ledger->entry_count; i++) {
+        const struct uvea_ledger_entry *entry = ledger->entries[i];
+        struct uvea_ledger_answer answer = {
+            .key = entry->key,
+            .kind = uvea_oracle_kind_text(entry->order.kind),
+            .sequence = entry->sequence,
+            .ruled = entry->ruled,
+        };
+        for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+            answer.right[party] = &entry->right[party];
+            answer.read[party] = &entry->read[party].body;
+        }
+        UVEA_TRY(fn(arg, &answer));
+    }
+    return UVEA_OK;
+}
+
+void uvea_ledger_repeat(struct uvea_ledger *ledger, struct uvea_ledger *second)
+{
+    ledger->second = second;
 }
 
 // ---- one hash for all

@@ -10,12 +10,19 @@
 // and the onlooker, a batch or a result that comes after it. From then on no other composition may
 // hold any of its sequences.
 //
+// Where nobody can look on (a live cluster), results are the second source: each names the batch it
+// was processed in. A batch is ruled on and applied when the results of all its messages have been
+// read from some party, and one of a later batch, or of all that was offered, as well. What is
+// answered is judged as before; what the parties opened and retained is not seen, and the oracle's
+// stands for it in the hash.
+//
 // Calls from onlookers have no result; the first failure (memory, the oracle's own fault) is kept.
 // Allocations made here are the judge's, not the party's in whose task the call is made: the world
 // has to keep memory faults from them.
 #ifndef UVEA_SIM_WORLD_LEDGER_H
 #define UVEA_SIM_WORLD_LEDGER_H
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/party.h"
 #include "oracle/service.h"
@@ -33,7 +40,8 @@ struct uvea_ledger_config {
     struct uvea_oracle_config oracle;
     struct uvea_oracle_gates gates;
     uint32_t batch_requests_max;
-    bool hostile; // disks may lose what they held: a number may then be given a second time
+    bool hostile;      // disks may lose what they held: a number may then be given a second time
+    bool from_results; // results are the only source; not with hostile
 };
 
 UVEA_MUST_USE enum uvea_error uvea_ledger_open(const struct uvea_ledger_config *config,
@@ -63,10 +71,20 @@ UVEA_MUST_USE enum uvea_error uvea_ledger_offer(struct uvea_ledger *ledger, cons
 // the same key, or the same number for another, is a violation.
 void uvea_ledger_accept(struct uvea_ledger *ledger, const char *key, uint64_t sequence);
 
-// A client read this result from a party's store, in whatever order and however often. body: JSON
-// of `bytes` bytes without a NUL. type: the attribute message_type.
-void uvea_ledger_result(struct uvea_ledger *ledger, struct uvea_party party, uint64_t number,
-                        uint64_t sequence, const char *type, const char *body, size_t bytes);
+// As a client reads it. body: JSON of `bytes` bytes without a NUL. type: the attribute
+// message_type. batch: the sequence number of the first message of its batch; 0: not told.
+struct uvea_ledger_read {
+    uint64_t number;
+    uint64_t sequence;
+    uint64_t batch;
+    const char *type;
+    const char *body;
+    size_t bytes;
+};
+
+// A client read this result from a party's store, in whatever order and however often.
+void uvea_ledger_result(struct uvea_ledger *ledger, struct uvea_party party,
+                        const struct uvea_ledger_read *result);
 
 // What became of an offered message. ruled is false until its batch is known to be committed.
 struct uvea_ledger_outcome {
@@ -79,6 +97,26 @@ struct uvea_ledger_outcome {
 // NOT_FOUND when it was not offered.
 UVEA_MUST_USE enum uvea_error uvea_ledger_outcome(const struct uvea_ledger *ledger, const char *key,
                                                   struct uvea_ledger_outcome *outcome);
+
+// One offered message and what is known of its answer. Bodies are empty where nothing is: `right`
+// as the oracle has it, `read` as a client read it.
+struct uvea_ledger_answer {
+    const char *key;
+    const char *kind; // its message_type
+    uint64_t sequence;
+    bool ruled;
+    const struct uvea_buf *right[UVEA_PARTY_COUNT];
+    const struct uvea_buf *read[UVEA_PARTY_COUNT];
+};
+typedef enum uvea_error uvea_ledger_answer_fn(void *arg, const struct uvea_ledger_answer *answer);
+
+// Shows all of them in the order of offering; an error ends the call and becomes its result.
+UVEA_MUST_USE enum uvea_error uvea_ledger_answers(const struct uvea_ledger *ledger,
+                                                  uvea_ledger_answer_fn *fn, void *arg);
+
+// Gives what clients do and read from now on to a second ledger as well, which is open as long;
+// NULL: to none any more. Its failures are its own.
+void uvea_ledger_repeat(struct uvea_ledger *ledger, struct uvea_ledger *second);
 
 // ---- the parties' side. The first argument (arg) of the last three is the ledger: they are what
 // struct uvea_node_observer calls.

@@ -68,6 +68,7 @@ static void rule_entry(struct uvea_ledger *ledger, struct uvea_ledger_trial *tri
     }
     memcpy(entry->opened, trial->opened[at], sizeof(entry->opened));
     entry->ruled = true;
+    entry->batch = trial->first;
     entry->persisted = ruling->inserts || ruling->updates;
     entry->outcome = (struct uvea_ledger_outcome){
         .ruled = true,
@@ -144,6 +145,15 @@ static bool lost_shares(const struct uvea_batch_entry *got)
     return got->error_reason != NULL && strcmp(got->error_reason, UVEA_REASON_SHARES) == 0;
 }
 
+bool uvea_ledger_trial_rule(struct uvea_ledger *ledger, struct uvea_ledger_trial *trial)
+{
+    struct uvea_error_context context = {.text = ""};
+    const enum uvea_error error =
+        uvea_oracle_rule(&ledger->model, trial->orders, trial->count, trial->rulings, &context);
+    uvea_ledger_fail(ledger, error, &context);
+    return error == UVEA_OK;
+}
+
 // Rules on a batch that nobody has processed before. NULL after a fault or a failure.
 static struct uvea_ledger_trial *trial_make(struct uvea_ledger *ledger,
                                             const struct uvea_batch *batch)
@@ -172,11 +182,7 @@ static struct uvea_ledger_trial *trial_make(struct uvea_ledger *ledger,
             trial->orders[at].pair = NULL;
         }
     }
-    struct uvea_error_context context = {.text = ""};
-    enum uvea_error error =
-        uvea_oracle_rule(&ledger->model, trial->orders, trial->count, trial->rulings, &context);
-    if (error != UVEA_OK) {
-        uvea_ledger_fail(ledger, error, &context);
+    if (!uvea_ledger_trial_rule(ledger, trial)) {
         uvea_ledger_trial_free(trial);
         return NULL;
     }

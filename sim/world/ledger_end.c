@@ -132,6 +132,8 @@ static enum uvea_error see_result(void *arg, const struct uvea_store_result *row
         wrong = "nobody sent that message";
     } else if (entry->read[walk->party].number != row->number) {
         wrong = "clients have read it under another number";
+    } else if (row->batch != entry->batch) {
+        wrong = "it names another batch";
     } else if (row->modification_id != walk->ids[row->sequence - 1]) {
         wrong = "it names another modification";
     } else if (strcmp(row->type, uvea_oracle_kind_text(entry->order.kind)) != 0) {
@@ -339,7 +341,9 @@ enum uvea_error uvea_ledger_finish(struct uvea_ledger *ledger,
                                    struct uvea_store *const stores[UVEA_PARTY_COUNT],
                                    struct uvea_error_context *context)
 {
-    UVEA_TRY(infer_last(ledger, stores, context));
+    if (!ledger->config.from_results) {
+        UVEA_TRY(infer_last(ledger, stores, context));
+    }
     // Parties that were stopped on their way have stores that differ for good reason.
     if (!judge_answers(ledger)) {
         return UVEA_OK;

@@ -15,11 +15,12 @@
 
 // One offered message. It stays where it is until the ledger is closed.
 struct uvea_ledger_entry {
-    char *key;                               // owned
-    struct uvea_oracle_order order;          // owns id, message_id, pair, or_rule_serials
-    const struct uvea_expectation *expect;   // NULL: none
-    uint64_t sequence;                       // 0: not known
-    bool ruled;                              // committed; what follows is known then
+    char *key;                             // owned
+    struct uvea_oracle_order order;        // owns id, message_id, pair, or_rule_serials
+    const struct uvea_expectation *expect; // NULL: none
+    uint64_t sequence;                     // 0: not known
+    uint64_t batch; // first message of its batch: as ruled, or before that as a result names it
+    bool ruled;     // committed; what follows is known then
     struct uvea_ledger_outcome outcome;      // when ruled
     bool persisted;                          // when ruled: it changes a record
     struct uvea_buf right[UVEA_PARTY_COUNT]; // the results that the oracle gives
@@ -73,6 +74,7 @@ struct uvea_ledger_life {
 
 struct uvea_ledger {
     struct uvea_ledger_config config;
+    struct uvea_ledger *second; // borrowed, NULL: none
     struct uvea_oracle_service model;
     struct uvea_ledger_entry **entries; // owned, in order of offering
     size_t entry_count;
@@ -123,7 +125,14 @@ void uvea_ledger_commit(struct uvea_ledger *ledger, size_t count);
 // If one trial alone can have done it, takes that as done. False when none can.
 bool uvea_ledger_infer(struct uvea_ledger *ledger, uint64_t sequence, bool exactly);
 
+// Rules on what first, count and orders say; false after a failure.
+bool uvea_ledger_trial_rule(struct uvea_ledger *ledger, struct uvea_ledger_trial *trial);
 void uvea_ledger_trial_free(struct uvea_ledger_trial *trial);
+
+// A party's result, the first that was read of it, names this batch: carries out the batches that
+// are complete by that. For ledgers that know results only.
+void uvea_ledger_form(struct uvea_ledger *ledger, struct uvea_ledger_entry *entry,
+                      struct uvea_party party, uint64_t batch);
 
 // What a party opened for one request, against the ruling. Its distances are kept for when all
 // three parties have processed the batch.
@@ -131,6 +140,9 @@ void uvea_ledger_opened(struct uvea_ledger *ledger, struct uvea_ledger_trial *tr
                         struct uvea_party party, const struct uvea_batch_entry *got);
 UVEA_MUST_USE enum uvea_error uvea_ledger_opened_hash(const struct uvea_search_result *search,
                                                       uint8_t hash[UVEA_LEDGER_HASH_BYTES]);
+// The same of what the oracle says is to be opened.
+UVEA_MUST_USE enum uvea_error uvea_ledger_ruled_hash(const struct uvea_oracle_ruling *ruling,
+                                                     uint8_t hash[UVEA_LEDGER_HASH_BYTES]);
 // Puts the three parties' distances together, when there are three, and forgets them.
 void uvea_ledger_join(struct uvea_ledger *ledger, struct uvea_ledger_trial *trial);
 void uvea_ledger_searches_free(struct uvea_ledger_search *searches, size_t count);

@@ -127,8 +127,29 @@ static enum uvea_error hash_eye(EVP_MD_CTX *hash, const struct uvea_eye_result *
     return UVEA_OK;
 }
 
-enum uvea_error uvea_ledger_opened_hash(const struct uvea_search_result *search,
-                                        uint8_t out[UVEA_LEDGER_HASH_BYTES])
+static enum uvea_error hash_ruled_eye(EVP_MD_CTX *hash, const struct uvea_oracle_search *search,
+                                      unsigned eye)
+{
+    size_t count = 0;
+    for (uint32_t index = 0; index < search->record_count; index++) {
+        count += search->records[index].anonymous[eye] != 0;
+    }
+    UVEA_TRY(hash_number(hash, count));
+    for (uint32_t index = 0; index < search->record_count; index++) {
+        const struct uvea_oracle_record *record = &search->records[index];
+        if (record->anonymous[eye] != 0) {
+            UVEA_TRY(hash_number(hash, index));
+            UVEA_TRY(hash_number(hash, record->anonymous[eye]));
+            UVEA_TRY(hash_number(hash, record->strict[eye]));
+        }
+    }
+    return UVEA_OK;
+}
+
+// One of the two is NULL.
+static enum uvea_error hash_search(const struct uvea_search_result *search,
+                                   const struct uvea_oracle_ruling *ruling,
+                                   uint8_t out[UVEA_LEDGER_HASH_BYTES])
 {
     enum uvea_error error = UVEA_ERR_CRYPTO;
     EVP_MD_CTX *hash = EVP_MD_CTX_new();
@@ -137,13 +158,26 @@ enum uvea_error uvea_ledger_opened_hash(const struct uvea_search_result *search,
     }
     for (unsigned o = 0; o < UVEA_ORIENTATION_COUNT; o++) {
         for (unsigned eye = 0; eye < UVEA_EYE_COUNT; eye++) {
-            UVEA_TRY_CLEANUP(hash_eye(hash, &search->eye[o][eye]));
+            UVEA_TRY_CLEANUP(search != NULL ? hash_eye(hash, &search->eye[o][eye])
+                                            : hash_ruled_eye(hash, &ruling->search[o], eye));
         }
     }
     error = EVP_DigestFinal_ex(hash, out, NULL) == 1 ? UVEA_OK : UVEA_ERR_CRYPTO;
 cleanup:
     EVP_MD_CTX_free(hash);
     return error;
+}
+
+enum uvea_error uvea_ledger_opened_hash(const struct uvea_search_result *search,
+                                        uint8_t hash[UVEA_LEDGER_HASH_BYTES])
+{
+    return hash_search(search, NULL, hash);
+}
+
+enum uvea_error uvea_ledger_ruled_hash(const struct uvea_oracle_ruling *ruling,
+                                       uint8_t hash[UVEA_LEDGER_HASH_BYTES])
+{
+    return hash_search(NULL, ruling, hash);
 }
 
 // ---- three parties

@@ -109,44 +109,69 @@ static bool number_fits(struct uvea_ledger *ledger, struct uvea_ledger_entry *en
     return true;
 }
 
-static void read_first(struct uvea_ledger *ledger, struct uvea_ledger_entry *entry, unsigned party,
-                       uint64_t number, const char *body, size_t bytes)
+// What a result tells of the batch it belongs to.
+static void judge_batch(struct uvea_ledger *ledger, struct uvea_ledger_entry *entry, unsigned party,
+                        uint64_t batch)
 {
-    entry->read[party].number = number;
-    uvea_ledger_fail(ledger, uvea_buf_append(&entry->read[party].body, body, bytes), NULL);
-    ledger->verdict.results++;
-    judge_agreement(ledger, entry, party);
-    if (!uvea_ledger_infer(ledger, entry->sequence, false)) {
+    if (ledger->config.from_results) {
+        uvea_ledger_form(ledger, entry, uvea_party_at(party), batch);
+    } else if (!uvea_ledger_infer(ledger, entry->sequence, false)) {
         uvea_ledger_fault(ledger, UVEA_LEDGER_SAFETY,
                           "%s: party %u has a result of it, but nobody has processed it",
                           entry->key, party);
+    } else if (batch != 0 && entry->ruled && batch != entry->batch) {
+        uvea_ledger_fault(ledger, UVEA_LEDGER_SAFETY,
+                          "%s: party %u answers it as of a batch that begins with message %llu, "
+                          "but it was committed in one that begins with message %llu",
+                          entry->key, party, (unsigned long long)batch,
+                          (unsigned long long)entry->batch);
     }
-    uvea_ledger_compare(ledger, entry, uvea_party_at(party));
 }
 
-void uvea_ledger_result(struct uvea_ledger *ledger, struct uvea_party party, uint64_t number,
-                        uint64_t sequence, const char *type, const char *body, size_t bytes)
+static void read_first(struct uvea_ledger *ledger, struct uvea_ledger_entry *entry, unsigned party,
+                       const struct uvea_ledger_read *result)
 {
-    struct uvea_ledger_entry *entry = uvea_ledger_at(ledger, sequence);
+    const bool ruled = entry->ruled; // else it is compared as soon as it is
+    entry->read[party].number = result->number;
+    uvea_ledger_fail(ledger, uvea_buf_append(&entry->read[party].body, result->body, result->bytes),
+                     NULL);
+    ledger->verdict.results++;
+    judge_agreement(ledger, entry, party);
+    judge_batch(ledger, entry, party, result->batch);
+    if (ruled) {
+        uvea_ledger_compare(ledger, entry, uvea_party_at(party));
+    }
+}
+
+void uvea_ledger_result(struct uvea_ledger *ledger, struct uvea_party party,
+                        const struct uvea_ledger_read *result)
+{
+    struct uvea_ledger_entry *entry = uvea_ledger_at(ledger, result->sequence);
+    const uint64_t number = result->number;
+    if (ledger->second != NULL) {
+        uvea_ledger_result(ledger->second, party, result);
+    }
     if (entry == NULL || number == 0 || number > ledger->entry_count) {
         uvea_ledger_fault(ledger, UVEA_LEDGER_SAFETY,
                           "party %u's result %llu is of message %llu: nobody sent it, or there are "
                           "not so many results",
-                          party.index, (unsigned long long)number, (unsigned long long)sequence);
+                          party.index, (unsigned long long)number,
+                          (unsigned long long)result->sequence);
         return;
     }
-    if (strcmp(type, uvea_oracle_kind_text(entry->order.kind)) != 0) {
+    if (strcmp(result->type, uvea_oracle_kind_text(entry->order.kind)) != 0) {
         uvea_ledger_fault(ledger, UVEA_LEDGER_SAFETY,
                           "%s: party %u publishes it as '%.40s', but it is %s", entry->key,
-                          party.index, type, uvea_oracle_kind_text(entry->order.kind));
+                          party.index, result->type, uvea_oracle_kind_text(entry->order.kind));
     }
     if (!number_fits(ledger, entry, party.index, number)) {
         return;
     }
     const struct uvea_buf *known = &entry->read[party.index].body;
     if (entry->read[party.index].number == 0) {
-        read_first(ledger, entry, party.index, number, body, bytes);
-    } else if (known->len != bytes || memcmp(known->data, body, bytes) != 0) {
+        read_first(ledger, entry, party.index, result);
+    } else if (known->len != result->bytes ||
+               memcmp(known->data, result->body, result->bytes) != 0) {
         uvea_ledger_fault(ledger, UVEA_LEDGER_SAFETY,
                           "%s: party %u's result has changed since it was read", entry->key,
                           party.index);

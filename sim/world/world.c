@@ -55,6 +55,11 @@ static void see_begun(void *arg, struct uvea_party party, const struct uvea_batc
     *begun = first > *begun ? first : *begun;
 }
 
+static bool looks_on(const struct uvea_world *world)
+{
+    return world->options->judge != UVEA_JUDGE_RESULTS;
+}
+
 static void see_processed(void *arg, struct uvea_party party, const struct uvea_batch *batch)
 {
     struct uvea_world *world = arg;
@@ -62,7 +67,9 @@ static void see_processed(void *arg, struct uvea_party party, const struct uvea_
     if (party.index == 0) {
         mark_batch(world, batch);
     }
-    uvea_ledger_processed(world->ledger, party, batch);
+    if (looks_on(world)) {
+        uvea_ledger_processed(world->ledger, party, batch);
+    }
     uvea_sim_onlooker(world->sim, false);
 }
 
@@ -70,7 +77,9 @@ static void see_committed(void *arg, struct uvea_party party, const struct uvea_
 {
     struct uvea_world *world = arg;
     uvea_sim_onlooker(world->sim, true);
-    uvea_ledger_committed(world->ledger, party, batch);
+    if (looks_on(world)) {
+        uvea_ledger_committed(world->ledger, party, batch);
+    }
     uvea_sim_onlooker(world->sim, false);
 }
 
@@ -78,7 +87,9 @@ static void see_published(void *arg, struct uvea_party party, const struct uvea_
 {
     struct uvea_world *world = arg;
     uvea_sim_onlooker(world->sim, true);
-    uvea_ledger_published(world->ledger, party, batch);
+    if (looks_on(world)) {
+        uvea_ledger_published(world->ledger, party, batch);
+    }
     uvea_sim_onlooker(world->sim, false);
 }
 
@@ -312,6 +323,7 @@ static void world_deinit(struct uvea_world *world)
     uvea_leak_deinit(&world->leak);
     uvea_population_deinit(&world->population);
     uvea_ledger_close(world->ledger);
+    uvea_ledger_close(world->second);
     uvea_scenario_deinit(&world->scenario);
     uvea_mem_free(world);
 }
@@ -344,10 +356,27 @@ enum uvea_error uvea_world_check(const struct uvea_scenario *scenario,
     return error;
 }
 
+static enum uvea_error open_ledgers(struct uvea_world *world, struct uvea_error_context *context)
+{
+    struct uvea_ledger_config config = uvea_setup_ledger(&world->scenario);
+    const enum uvea_world_judge judge = world->options->judge;
+    if (judge != UVEA_JUDGE_ONLOOKERS && config.hostile) {
+        return uvea_error_set(context, UVEA_ERR_USAGE,
+                              "class: hostile runs are judged by onlookers alone");
+    }
+    config.from_results = judge == UVEA_JUDGE_RESULTS;
+    UVEA_TRY(uvea_ledger_open(&config, &world->ledger));
+    if (judge == UVEA_JUDGE_BOTH) {
+        config.from_results = true;
+        UVEA_TRY(uvea_ledger_open(&config, &world->second));
+        uvea_ledger_repeat(world->ledger, world->second);
+    }
+    return UVEA_OK;
+}
+
 static enum uvea_error set_up(struct uvea_world *world, struct uvea_error_context *context)
 {
-    const struct uvea_ledger_config config = uvea_setup_ledger(&world->scenario);
-    UVEA_TRY(uvea_ledger_open(&config, &world->ledger));
+    UVEA_TRY(open_ledgers(world, context));
     UVEA_TRY(uvea_population_init(&world->population, &world->scenario, context));
     UVEA_TRY(open_sim(world, context));
     UVEA_TRY(open_machines(world, context));

@@ -8,6 +8,7 @@
 #include "core/rt/point.h"
 #include "sim/runtime/trace.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/ledger.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,7 +85,15 @@ extern const enum uvea_option uvea_world_crash_steps[UVEA_PARTY_COUNT];
 // Where a party stands in its life: behind the point it passed last, or before all of them.
 enum { UVEA_PHASE_COUNT = UVEA_POINT_COUNT + 1, UVEA_PHASE_NONE = UVEA_POINT_COUNT };
 
+// Where the judge has its knowledge from. RESULTS: from what clients read alone, as when it judges
+// a live cluster. BOTH: two judges, one of each kind, which must agree. Not with class hostile.
+#define UVEA_JUDGE_CHOICES "onlookers results both"
+enum uvea_world_judge { UVEA_JUDGE_ONLOOKERS, UVEA_JUDGE_RESULTS, UVEA_JUDGE_BOTH };
+
 struct uvea_world_options {
+    enum uvea_world_judge judge;
+    uvea_ledger_answer_fn *answer; // is shown every request's answers at the end, or NULL
+    void *answer_arg;
     FILE *trace;                                // every event as NDJSON, or NULL
     struct uvea_sim_record_list *keep;          // every event's record, or NULL
     const struct uvea_sim_record_list *compare; // an earlier run's records, or NULL
@@ -127,9 +136,10 @@ struct uvea_world_result {
 UVEA_MUST_USE enum uvea_error uvea_world_check(const struct uvea_scenario *scenario,
                                                struct uvea_error_context *context);
 
-// Runs the scenario with its seed. A verdict other than a pass is no error. Errors: FORMAT or IO
-// for template files (the sentence names file and line), NOT_FOUND when a template file does not
-// exist, MEMORY. result is filled only on OK.
+// Runs the scenario with its seed. A verdict other than a pass is no error. Errors: USAGE a judge
+// that the class does not allow, what options->answer returned, FORMAT or IO for template files
+// (the sentence names file and line), NOT_FOUND when a template file does not exist, MEMORY. result
+// is filled only on OK.
 UVEA_MUST_USE enum uvea_error uvea_world_run(const struct uvea_scenario *scenario,
                                              const struct uvea_world_options *options,
                                              struct uvea_world_result *result,

@@ -19,6 +19,7 @@ struct uvea_world {
     const struct uvea_world_options *options;
     struct uvea_sim *sim;
     struct uvea_ledger *ledger;
+    struct uvea_ledger *second; // knows results only; NULL: there is none
     struct uvea_population population;
     struct uvea_machine machines[UVEA_PARTY_COUNT];
     struct uvea_client client;

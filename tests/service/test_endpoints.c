@@ -353,11 +353,13 @@ static void read_results(struct office *office)
     assert_int_equal(get(office, "/v1/results?after=1&max=1"), 200);
     assert_true(says(office,
                      "{\"results\":[{\"number\":2,\"sequence_number\":"
-                     "\"0000000000000000000000000000000000000002\",\"message_type\":\"uniqueness\","
+                     "\"0000000000000000000000000000000000000002\",\"batch\":"
+                     "\"0000000000000000000000000000000000000001\",\"message_type\":\"uniqueness\","
                      "\"attributes\":{\"TraceID\":\"t\"},\"body\":\"{\\\"node_id\\\":0}\"}]}"));
     assert_int_equal(get(office, "/v1/results?after=2"), 200);
     assert_true(says(office,
                      "{\"results\":[{\"number\":3,\"sequence_number\":"
+                     "\"0000000000000000000000000000000000000001\",\"batch\":"
                      "\"0000000000000000000000000000000000000001\",\"message_type\":\"uniqueness\","
                      "\"attributes\":null,\"body\":\"{\\\"node_id\\\":0}\"}]}"));
     assert_int_equal(get(office, "/v1/results?after=3"), 200);

@@ -27,6 +27,7 @@
     X(results_need_a_completed_modification)                                                       \
     X(replay_goes_by_type_then_id)                                                                 \
     X(replay_looks_back_so_far_only)                                                               \
+    X(results_name_their_batch)                                                                    \
     X(repair_writes_deletes_and_restores)                                                          \
     X(repair_is_all_or_nothing)                                                                    \
     X(topic_numbers_each_message_once)                                                             \
@@ -39,6 +40,7 @@
     X(newer_schema_is_refused_unwritten)                                                           \
     X(foreign_tables_are_refused_unwritten)                                                        \
     X(older_schema_is_brought_up_to_date)                                                          \
+    X(older_results_are_of_no_batch)                                                               \
     X(second_user_is_refused_by_name)                                                              \
     X(migrators_at_once_all_succeed)                                                               \
     X(threads_take_turns)                                                                          \

@@ -83,6 +83,53 @@ void older_schema_is_brought_up_to_date(void **state)
     assert_int_equal(versions, UVEA_SCHEMA_VERSION);
 }
 
+// The sum of a row that has no batch.
+static long long write_row(struct fixture *fixture)
+{
+    const struct uvea_modification write = {.id = 1, .type = "reauth", .result = "{}"};
+    const struct uvea_store_repair repair = {.write = &write, .write_count = 1};
+    long long sum = 0;
+    SUCCEED(fixture, uvea_store_repair(fixture->store, &repair, &fixture->context));
+    fixture_stop(fixture);
+    fixture->backend->raw(fixture, "SELECT row_sum FROM modifications", &sum);
+    return sum;
+}
+
+static enum uvea_error check_batch(void *arg, const struct uvea_store_result *result)
+{
+    uint64_t *count = arg;
+    assert_int_equal(result->number, ++*count);
+    assert_int_equal(result->batch, 0);
+    return UVEA_OK;
+}
+
+void older_results_are_of_no_batch(void **state)
+{
+    struct fixture *fixture = *state;
+    const long long sum = write_row(fixture);
+    new_place(fixture);
+    struct uvea_sql *sql;
+    SUCCEED(fixture, fixture->backend->connect(fixture, &sql));
+    SUCCEED(fixture, uvea_schema_migrate(sql, 2, 0, &fixture->context));
+    sql->ops->close(sql);
+    char row[300];
+    (void)snprintf(row, sizeof(row),
+                   "INSERT INTO modifications (id, request_type, status, persisted,"
+                   " result_message_body, row_sum, created_at)"
+                   " VALUES (1, 'reauth', 'COMPLETED', 0, '{}', %lld, 0)",
+                   sum);
+    fixture->backend->raw(fixture, row, NULL);
+    fixture->backend->raw(fixture, "INSERT INTO results VALUES (1, 1, 0)", NULL);
+    fixture_again(fixture);
+    uint64_t count = 0;
+    SUCCEED(fixture,
+            uvea_store_results(fixture->store, 0, 9, check_batch, &count, &fixture->context));
+    assert_int_equal(count, 1);
+    assert_string_equal(list_modifications(fixture, 9), "1:0:0:reauth:-:done:0:{}:- ");
+    fixture_ingest(fixture, 1, 1);
+    assert_int_equal(fixture_claim(fixture, 1, "uniqueness"), 2);
+}
+
 // ---- other processes
 
 // A child that runs fn; its exit status is what fn returns.

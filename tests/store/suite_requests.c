@@ -393,6 +393,41 @@ void replay_looks_back_so_far_only(void **state)
     assert_string_equal(list_results(fixture, 0, 9), "1:3:3:uniqueness:{\"n\":3}:- ");
 }
 
+static enum uvea_error listing_batch(void *arg, const struct uvea_store_result *result)
+{
+    listing_add(arg, "%llu of %llu ", (unsigned long long)result->sequence,
+                (unsigned long long)result->batch);
+    return UVEA_OK;
+}
+
+// Whoever publishes them: the party that claimed them, or a repair that has them from a peer.
+void results_name_their_batch(void **state)
+{
+    struct fixture *fixture = *state;
+    struct listing listing = {.len = 0};
+    fixture_ingest(fixture, 1, 4);
+    const struct uvea_modification claims[] = {{.sequence = 1, .type = "reauth"},
+                                               {.sequence = 2, .type = "reauth"},
+                                               {.sequence = 3, .type = "reauth"},
+                                               {.sequence = 4, .type = "reauth", .batch = 77}};
+    uint64_t first;
+    SUCCEED(fixture, uvea_store_claim(fixture->store, 1, claims, 1, &first, &fixture->context));
+    SUCCEED(fixture, uvea_store_claim(fixture->store, 2, claims + 1, 3, &first, &fixture->context));
+    fixture_complete(fixture, 1, 1);
+    fixture_complete(fixture, 2, 2);
+    const struct uvea_modification write[] = {{.id = 3, .type = "reauth", .result = "{}"},
+                                              {.id = 4, .type = "reauth", .result = "{}"},
+                                              {.id = 9, .type = "reauth", .result = "{}"}};
+    const struct uvea_store_repair repair = {.write = write, .write_count = 3};
+    SUCCEED(fixture, uvea_store_repair(fixture->store, &repair, &fixture->context));
+    size_t replayed;
+    SUCCEED(fixture, uvea_store_replay(fixture->store, 9, &replayed, &fixture->context));
+    fixture_again(fixture);
+    SUCCEED(fixture,
+            uvea_store_results(fixture->store, 0, 9, listing_batch, &listing, &fixture->context));
+    assert_string_equal(listing.text, "1 of 1 2 of 2 3 of 2 4 of 2 0 of 0 ");
+}
+
 // ---- repair
 
 void repair_writes_deletes_and_restores(void **state)

@@ -21,11 +21,13 @@ static const struct uvea_ledger_config config = {
     .batch_requests_max = 8,
 };
 
-struct rig *rig_open(uint32_t records)
+static struct rig *open_with(uint32_t records, bool from_results)
 {
+    struct uvea_ledger_config wanted = config;
     struct rig *rig = uvea_mem_alloc(1, sizeof(*rig));
     assert_non_null(rig);
-    assert_int_equal(uvea_ledger_open(&config, &rig->ledger), UVEA_OK);
+    wanted.from_results = from_results;
+    assert_int_equal(uvea_ledger_open(&wanted, &rig->ledger), UVEA_OK);
     uvea_oracle_service_init(&rig->model, &config.oracle, &config.gates);
     for (uint32_t s = 1; s <= records; s++) {
         struct uvea_oracle_pair pair = random_pair(s);
@@ -38,6 +40,16 @@ struct rig *rig_open(uint32_t records)
         uvea_ledger_started(rig->ledger, uvea_party_at(party));
     }
     return rig;
+}
+
+struct rig *rig_open(uint32_t records)
+{
+    return open_with(records, false);
+}
+
+struct rig *rig_open_blind(uint32_t records)
+{
+    return open_with(records, true);
 }
 
 void rig_close(struct rig *rig)
@@ -235,6 +247,7 @@ void rig_apply(struct rig *rig, const struct rig_batch *batch)
         const struct uvea_oracle_ruling *ruling = &batch->rulings[i];
         rig->persisted[at] = ruling->inserts || ruling->updates;
         rig->serials[at] = ruling->serial;
+        rig->batches[at] = batch->first + 1;
         for (unsigned party = 0; party < 3; party++) {
             struct uvea_buf buf = {.len = 0};
             struct uvea_error_context context;
@@ -256,8 +269,15 @@ void rig_apply(struct rig *rig, const struct rig_batch *batch)
 void rig_read(struct rig *rig, unsigned party, size_t at)
 {
     const char *body = rig->results[at][party];
-    uvea_ledger_result(rig->ledger, uvea_party_at(party), ++rig->numbers[party], at + 1,
-                       uvea_oracle_kind_text(rig->orders[at].kind), body, strlen(body));
+    const struct uvea_ledger_read read = {
+        .number = ++rig->numbers[party],
+        .sequence = at + 1,
+        .batch = rig->batches[at],
+        .type = uvea_oracle_kind_text(rig->orders[at].kind),
+        .body = body,
+        .bytes = strlen(body),
+    };
+    uvea_ledger_result(rig->ledger, uvea_party_at(party), &read);
 }
 
 void rig_do(struct rig *rig, size_t count)
@@ -341,6 +361,7 @@ void rig_stores(struct rig *rig, struct uvea_store *stores[3])
                 .number = at + 1,
                 .modification_id = at + 1,
                 .sequence = at + 1,
+                .batch = rig->batches[at],
                 .type = type,
                 .body = row->text,
             };

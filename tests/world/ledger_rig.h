@@ -22,6 +22,7 @@ struct rig {
     char results[RIG_MESSAGES_MAX][3][2048]; // of applied messages, as each party has them
     bool persisted[RIG_MESSAGES_MAX];
     uint32_t serials[RIG_MESSAGES_MAX];
+    uint64_t batches[RIG_MESSAGES_MAX]; // first messages of theirs, as results name them
     size_t sent;
     size_t applied;
     uint64_t batch_id[3]; // of each party's process
@@ -31,6 +32,8 @@ struct rig {
 
 // Serial s holds random_pair(s).
 struct rig *rig_open(uint32_t records);
+// With a ledger that is told of results only.
+struct rig *rig_open_blind(uint32_t records);
 void rig_close(struct rig *rig);
 
 // Offers the next message, with key and MessageId "m-N", and sequence number N, which nobody was

@@ -110,8 +110,15 @@ static struct rig *two_done(void)
 static void tell(struct rig *rig, unsigned party, uint64_t number, uint64_t sequence,
                  const char *type, const char *body)
 {
-    uvea_ledger_result(rig->ledger, uvea_party_at(party), number, sequence, type, body,
-                       strlen(body));
+    const struct uvea_ledger_read read = {
+        .number = number,
+        .sequence = sequence,
+        .batch = sequence <= RIG_MESSAGES_MAX ? rig->batches[sequence - 1] : 0,
+        .type = type,
+        .body = body,
+        .bytes = strlen(body),
+    };
+    uvea_ledger_result(rig->ledger, uvea_party_at(party), &read);
 }
 
 static void wrong_results_are_seen(void **state)
