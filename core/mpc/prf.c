@@ -14,6 +14,9 @@ enum {
     AES_STATE_BYTES = AES_BLOCK_BYTES * AES_STATE_BLOCKS,
     // How much of a bulk fill is encrypted per call: a whole number of states that stays in cache.
     AES_BULK_BYTES = 64 * AES_STATE_BYTES,
+    // The generator asks for more than it needs: the last word of a state is never returned.
+    AES_STATE_WORDS = AES_STATE_BYTES / 4 - 1,
+    AES_WORD_STATES = 16, // of a call for many words
 };
 
 _Static_assert((int)UVEA_CHACHA_KEY_BYTES == (int)UVEA_BLAKE3_HASH_BYTES, "the hash is the key");
@@ -26,6 +29,7 @@ struct aes_stream {
     uint64_t block; // first counter of the next state
     size_t used;    // bytes of state already read
     uint8_t state[AES_STATE_BYTES];
+    uint8_t many[AES_WORD_STATES][AES_STATE_BYTES];
 };
 
 struct uvea_prg {
@@ -70,7 +74,6 @@ static void aes_states(struct aes_stream *aes, uint8_t *out, size_t bytes)
 
 static const uint8_t *aes_word(struct aes_stream *aes, size_t bytes)
 {
-    // The generator asks for more than it needs: the last word of a state is never returned.
     if (aes->used + bytes >= AES_STATE_BYTES) {
         aes_states(aes, aes->state, AES_STATE_BYTES);
         aes->used = 0;
@@ -78,6 +81,32 @@ static const uint8_t *aes_word(struct aes_stream *aes, size_t bytes)
     const uint8_t *word = aes->state + aes->used;
     aes->used += bytes;
     return word;
+}
+
+// Words of whole states. The last state stays as if it had been read word by word.
+static size_t aes_state_words(struct aes_stream *aes, uint32_t *out, size_t count)
+{
+    size_t states = count / AES_STATE_WORDS;
+    states = states < AES_WORD_STATES ? states : AES_WORD_STATES;
+    aes_states(aes, aes->many[0], states * AES_STATE_BYTES);
+    for (size_t i = 0; i < states; i++) {
+        memcpy(out + i * AES_STATE_WORDS, aes->many[i], AES_STATE_WORDS * sizeof(*out));
+    }
+    memcpy(aes->state, aes->many[states - 1], AES_STATE_BYTES);
+    aes->used = AES_STATE_WORDS * sizeof(*out);
+    return states * AES_STATE_WORDS;
+}
+
+static void aes_words(struct aes_stream *aes, uint32_t *out, size_t count)
+{
+    size_t done = 0;
+    while (done < count) {
+        if (aes->used + sizeof(*out) >= AES_STATE_BYTES && count - done >= AES_STATE_WORDS) {
+            done += aes_state_words(aes, out + done, count - done);
+        } else {
+            out[done++] = uvea_load_le32(aes_word(aes, sizeof(*out)));
+        }
+    }
 }
 
 static size_t aes_leftover(struct aes_stream *aes, uint8_t *out, size_t bytes)
@@ -145,6 +174,17 @@ uint32_t uvea_prg_next_u32(struct uvea_prg *prg)
 {
     return prg->kind == UVEA_PRF_AES128 ? uvea_load_le32(aes_word(&prg->aes, 4))
                                         : uvea_chacha_next_u32(&prg->chacha);
+}
+
+void uvea_prg_next_u32s(struct uvea_prg *prg, uint32_t *out, size_t count)
+{
+    if (prg->kind == UVEA_PRF_AES128) {
+        aes_words(&prg->aes, out, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        out[i] = uvea_chacha_next_u32(&prg->chacha);
+    }
 }
 
 uint64_t uvea_prg_next_u64(struct uvea_prg *prg)

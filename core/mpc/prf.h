@@ -33,6 +33,8 @@ void uvea_prg_close(struct uvea_prg *prg); // wipes; NULL is allowed
 
 uint32_t uvea_prg_next_u32(struct uvea_prg *prg);
 uint64_t uvea_prg_next_u64(struct uvea_prg *prg);
+// What `count` calls of next_u32 give, in much less time.
+void uvea_prg_next_u32s(struct uvea_prg *prg, uint32_t *out, size_t count);
 void uvea_prg_fill(struct uvea_prg *prg, uint8_t *out, size_t bytes);
 // low 16 bits of one next_u32
 uint16_t uvea_prg_gen_u16(struct uvea_prg *prg);

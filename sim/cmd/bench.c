@@ -20,6 +20,10 @@ static const char usage[] =
     "           memory read bandwidth that the same threads reach in the same minute; for one\n"
     "           query in both orientations, and for Q queries (1..4, default 4) in one pass. A\n"
     "           comparison is one record, one eye, one orientation, all 31 rotations\n"
+    "       uvea bench predicate\n"
+    "           the forms of the anonymous predicate: processor time and bytes of one comparison "
+    "at\n"
+    "           one party, for exchanges of several sizes\n"
     "\n"
     "Build with -O3 (./dev bench does). Times are processor times of the threads, so that other\n"
     "programs on the machine disturb them as little as they can.\n";
@@ -65,7 +69,19 @@ static int run_kernel(int argc, char **argv)
     return error == UVEA_OK ? UVEA_EXIT_PASS : uvea_cmd_fail("bench kernel", error, &context);
 }
 
+static int run_predicate(int argc, char **argv)
+{
+    struct uvea_error_context context = {{0}};
+    struct uvea_arg_positionals none = {.what = "argument"};
+    enum uvea_error error = uvea_args_parse(argc, argv, NULL, 0, &none, &context);
+    if (error == UVEA_OK) {
+        error = uvea_bench_predicate(&context);
+    }
+    return error == UVEA_OK ? UVEA_EXIT_PASS : uvea_cmd_fail("bench predicate", error, &context);
+}
+
 static const struct uvea_cmd subcommands[] = {
+    {.name = "predicate", .run = run_predicate},
     {.name = "kernel", .run = run_kernel},
 };
 
@@ -76,7 +92,7 @@ static int run(int argc, char **argv)
 
 const struct uvea_cmd uvea_cmd_bench = {
     .name = "bench",
-    .summary = "measure: score kernels against memory bandwidth",
+    .summary = "measure: score kernels against memory bandwidth, predicates",
     .usage = usage,
     .run = run,
 };

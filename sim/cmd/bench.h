@@ -29,6 +29,10 @@ double uvea_bench_now_s(void);
 UVEA_MUST_USE enum uvea_error uvea_bench_kernel(const struct uvea_bench_arguments *arguments,
                                                 struct uvea_error_context *context);
 
+// What the anonymous predicates cost a party per comparison (all 31 rotations), as a table on
+// standard output: three parties take turns on one thread, messages cost nothing but their copying.
+UVEA_MUST_USE enum uvea_error uvea_bench_predicate(struct uvea_error_context *context);
+
 // Processor seconds that the private conversion of one eye takes one party: three parties take
 // turns on one thread, 16 eyes at once, messages cost nothing.
 UVEA_MUST_USE enum uvea_error uvea_bench_conversion(double *seconds,

@@ -351,6 +351,32 @@ static void values_of_each_width(void **state)
     }
 }
 
+// From every place in a state, and across states: the words, and what comes after them.
+static void many_words_are_words_one_by_one(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {0, 1, 2, 30, 31, 32, 61, 62, 63, 495, 496, 497, 1000};
+    for (unsigned kind = 0; kind < 2; kind++) {
+        struct uvea_prg *left = open_prg(kind, 0);
+        struct uvea_prg *right = open_prg(kind, 0);
+        for (unsigned step = 0; step < 400; step++) {
+            uint32_t words[1000];
+            uint8_t bytes[2][130];
+            size_t count = counts[step % UVEA_COUNT_OF(counts)];
+            uvea_prg_next_u32s(left, words, count);
+            for (size_t i = 0; i < count; i++) {
+                assert_int_equal(words[i], uvea_prg_next_u32(right));
+            }
+            assert_int_equal(uvea_prg_bytes_drawn(left), uvea_prg_bytes_drawn(right));
+            uvea_prg_fill(left, bytes[0], step % 131);
+            uvea_prg_fill(right, bytes[1], step % 131);
+            assert_memory_equal(bytes[0], bytes[1], step % 131);
+        }
+        uvea_prg_close(left);
+        uvea_prg_close(right);
+    }
+}
+
 static void ranges_reject_the_partial_copy(void **state)
 {
     (void)state;
@@ -471,6 +497,7 @@ int main(void)
         cmocka_unit_test(fills_reach_every_element),
         cmocka_unit_test(values_of_each_width),
         cmocka_unit_test(ranges_reject_the_partial_copy),
+        cmocka_unit_test(many_words_are_words_one_by_one),
         cmocka_unit_test(holders_reject_in_step),
         cmocka_unit_test(permutations_agree_between_holders),
         cmocka_unit_test(permutations_are_even),
