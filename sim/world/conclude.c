@@ -199,6 +199,12 @@ static void collect_numbers(const struct uvea_world *world, struct uvea_world_re
 static void collect_coverage(const struct uvea_world *world, struct uvea_world_result *result)
 {
     memcpy(result->faults, world->injector.counts, sizeof(result->faults));
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        const struct uvea_machine *machine = &world->machines[party];
+        if (machine->died_as_planned) {
+            result->faults[UVEA_FAMILY_PROCESS][machine->planned_phase]++;
+        }
+    }
     for (size_t i = 0; i < world->scenario.request_count; i++) {
         const struct uvea_request_plan *plan = &world->scenario.requests[i];
         result->faults[UVEA_FAMILY_MALFORMED][UVEA_PHASE_NONE] +=

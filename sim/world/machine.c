@@ -52,6 +52,11 @@ static void died(void *arg)
 {
     struct uvea_machine *machine = arg;
     uvea_sim_disk_crash(machine->disk);
+    if (machine->starts == 1 &&
+        uvea_sim_process_steps(machine->sim, machine->index) + 1 == machine->planned_step) {
+        machine->died_as_planned = true;
+        machine->planned_phase = uvea_sim_process_phase(machine->sim, machine->index);
+    }
 }
 
 static void harm_disk(struct uvea_machine *machine)
@@ -178,6 +183,12 @@ enum uvea_error uvea_machine_start(struct uvea_machine *machine)
         machine->hurry++;
     }
     return uvea_sim_process_start(machine->sim, machine->index, delay_ns);
+}
+
+void uvea_machine_plan_death(struct uvea_machine *machine, uint64_t step)
+{
+    machine->planned_step = step;
+    uvea_sim_process_crash_at_step(machine->sim, machine->index, step);
 }
 
 void uvea_machine_stop(struct uvea_machine *machine, bool retire, const char *reason)

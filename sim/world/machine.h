@@ -46,6 +46,9 @@ struct uvea_machine {
     bool armed;   // the next process dies when it passes `point` for the nth time
     enum uvea_point point;
     uint64_t nth;
+    uint64_t planned_step; // of the first process, instead of which it dies; 0: none
+    bool died_as_planned;
+    unsigned planned_phase; // behind which point
     struct uvea_store *store;
     struct uvea_node *node; // NULL while the process does not run
     unsigned starts;
@@ -67,6 +70,8 @@ UVEA_MUST_USE enum uvea_error uvea_machine_open(struct uvea_machine *machine, ui
 void uvea_machine_close(struct uvea_machine *machine);
 
 UVEA_MUST_USE enum uvea_error uvea_machine_start(struct uvea_machine *machine);
+// Lets the first process, which has been started, die instead of its step number `step`; 0: not.
+void uvea_machine_plan_death(struct uvea_machine *machine, uint64_t step);
 // Asks the process to stop; it is not started again when `retire` is set.
 void uvea_machine_stop(struct uvea_machine *machine, bool retire, const char *reason);
 // Kills it, with damage to the disk while it is down.

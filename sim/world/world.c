@@ -286,8 +286,8 @@ static enum uvea_error start(struct uvea_world *world, struct uvea_error_context
     struct uvea_rt *rt = uvea_sim_rt(world->sim, UVEA_WORLD_CLIENT);
     for (unsigned index = 0; index < UVEA_PARTY_COUNT; index++) {
         UVEA_TRY(uvea_machine_start(&world->machines[index]));
-        uvea_sim_process_crash_at_step(world->sim, index,
-                                       option(world, uvea_world_crash_steps[index]));
+        uvea_machine_plan_death(&world->machines[index],
+                                option(world, uvea_world_crash_steps[index]));
     }
     world->client = (struct uvea_client){
         .rt = rt,
