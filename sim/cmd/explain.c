@@ -98,17 +98,6 @@ static enum uvea_error run_traced(const struct explain *explain, struct uvea_sce
     return tell(explain, trace, scenario->options[UVEA_OPTION_root_seed], result, context);
 }
 
-static enum uvea_error check_scenario(const struct explain *explain,
-                                      const struct uvea_scenario *scenario,
-                                      struct uvea_error_context *context)
-{
-    struct uvea_error_context said = {.text = ""};
-    const enum uvea_error error = uvea_world_check(scenario, &said);
-    return error == UVEA_OK || error == UVEA_ERR_NOT_FOUND
-               ? UVEA_OK
-               : uvea_error_set(context, error, "%s: %.400s", explain->file, said.text);
-}
-
 static enum uvea_error explain_run(const struct explain *explain, struct uvea_world_result *result,
                                    struct uvea_error_context *context)
 {
@@ -122,7 +111,7 @@ static enum uvea_error explain_run(const struct explain *explain, struct uvea_wo
     error = uvea_scenario_load(explain->file, explain->overrides.at, explain->overrides.count,
                                &scenario, context);
     if (error == UVEA_OK) {
-        error = check_scenario(explain, &scenario, context);
+        error = uvea_run_check(explain->file, &scenario, context);
         if (error == UVEA_OK) {
             error = run_traced(explain, &scenario, trace, result, context);
         }
@@ -156,6 +145,9 @@ static int run_command(int argc, char **argv)
 #endif
     if (error == UVEA_OK && (explain.events == 0 || explain.events > EVENTS_MAX)) {
         error = uvea_error_set(&context, UVEA_ERR_USAGE, "--events: not from 1 to %d", EVENTS_MAX);
+    }
+    if (error == UVEA_OK) {
+        error = uvea_output_check(explain.svg, &context);
     }
     if (error == UVEA_OK) {
         error = explain_run(&explain, &result, &context);

@@ -110,6 +110,25 @@ enum uvea_error uvea_output_open(struct uvea_output *out, const char *path, bool
     return out->open ? UVEA_OK : fail(out, context);
 }
 
+// A pipe is not opened: its reader would see it closed.
+enum uvea_error uvea_output_check(const char *path, struct uvea_error_context *context)
+{
+    struct uvea_output out = {0};
+    struct stat found;
+    if (path == NULL || strcmp(path, "-") == 0) {
+        return UVEA_OK;
+    }
+    if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
+        errno = S_ISDIR(found.st_mode) ? EISDIR : 0;
+        return errno == 0 && access(path, W_OK) == 0
+                   ? UVEA_OK
+                   : uvea_error_set(context, UVEA_ERR_IO, "%s: %s", path, strerror(errno));
+    }
+    const enum uvea_error error = uvea_output_open(&out, path, false, context);
+    uvea_output_close(&out);
+    return error;
+}
+
 static enum uvea_error flush(struct uvea_output *out, struct uvea_error_context *context)
 {
     size_t done = 0;

@@ -28,6 +28,10 @@ struct uvea_output {
     struct uvea_buf pending;
 };
 
+// Whether an output can be made there, before the work whose result it will hold: nothing is left
+// behind. path NULL or "-": yes. IO names the path.
+UVEA_MUST_USE enum uvea_error uvea_output_check(const char *path,
+                                                struct uvea_error_context *context);
 // path NULL or "-" is standard output. A secret file is readable by its owner only.
 UVEA_MUST_USE enum uvea_error uvea_output_open(struct uvea_output *out, const char *path,
                                                bool secret, struct uvea_error_context *context);

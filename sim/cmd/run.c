@@ -176,23 +176,27 @@ static enum uvea_error run(const struct uvea_run_arguments *arguments,
     return UVEA_OK;
 }
 
-// Before anything is printed. A missing template file is no error: the run is then skipped.
+enum uvea_error uvea_run_check(const char *file, const struct uvea_scenario *scenario,
+                               struct uvea_error_context *context)
+{
+    struct uvea_error_context said = {.text = ""};
+    unsigned line;
+    const enum uvea_error error = uvea_world_check(scenario, &line, &said);
+    const char *text = said.text[0] != '\0' ? said.text : uvea_error_text(error);
+    if (error == UVEA_OK || error == UVEA_ERR_NOT_FOUND) {
+        return UVEA_OK;
+    }
+    return line == 0 ? uvea_error_set(context, error, "%.200s: %.300s", file, text)
+                     : uvea_error_set(context, error, "%.200s:%u: %.300s", file, line, text);
+}
+
+// Before anything is printed.
 static enum uvea_error check_first(const struct uvea_run_arguments *arguments,
                                    const struct uvea_scenario *scenario,
                                    struct uvea_error_context *context)
 {
-    struct uvea_error_context said = {.text = ""};
-    struct uvea_output trace = {0};
-    enum uvea_error error = uvea_world_check(scenario, &said);
-    if (error != UVEA_OK && error != UVEA_ERR_NOT_FOUND) {
-        return uvea_error_set(context, error, "%s: %.400s", arguments->file, said.text);
-    }
-    if (arguments->trace == NULL) {
-        return UVEA_OK;
-    }
-    error = uvea_output_open(&trace, arguments->trace, false, context);
-    uvea_output_close(&trace);
-    return error;
+    UVEA_TRY(uvea_run_check(arguments->file, scenario, context));
+    return uvea_output_check(arguments->trace, context);
 }
 
 static enum uvea_error run_arguments(const struct uvea_run_arguments *arguments,

@@ -55,6 +55,11 @@ UVEA_MUST_USE enum uvea_error uvea_run_start(const struct uvea_run_arguments *ar
 // Waits for the end.
 void uvea_run_finish(struct uvea_run_child *child, struct uvea_run_report *report);
 
+// Before anything is run: what uvea_world_check finds, with file and line. A missing template file
+// is no error: the run is then skipped.
+UVEA_MUST_USE enum uvea_error uvea_run_check(const char *file, const struct uvea_scenario *scenario,
+                                             struct uvea_error_context *context);
+
 // The command that repeats a run, without a newline.
 void uvea_run_print_command(FILE *out, const struct uvea_run_arguments *arguments, uint64_t seed);
 

@@ -33,7 +33,8 @@ struct shrink {
     uint64_t tries_max;
     uint64_t tries;
     struct signature wanted;
-    struct uvea_scenario best; // fails in the wanted way
+    char reason[sizeof(((struct uvea_world_result *)NULL)->reason)]; // of best, as it is
+    struct uvea_scenario best;                                       // fails in the wanted way
 };
 
 static struct signature signature_of(const struct uvea_world_result *result)
@@ -81,6 +82,11 @@ static void run_written(struct shrink *shrink, const struct uvea_scenario *scena
     }
 }
 
+static void keep_reason(struct shrink *shrink, const struct uvea_world_result *result)
+{
+    (void)snprintf(shrink->reason, sizeof(shrink->reason), "%s", result->reason);
+}
+
 static bool fails_alike(struct shrink *shrink, const struct uvea_scenario *scenario)
 {
     struct uvea_run_report report;
@@ -90,7 +96,11 @@ static bool fails_alike(struct shrink *shrink, const struct uvea_scenario *scena
         return false; // it cannot be carried out any more
     }
     const struct signature found = signature_of(&report.result);
-    return same(&found, &shrink->wanted);
+    if (!same(&found, &shrink->wanted)) {
+        return false;
+    }
+    keep_reason(shrink, &report.result);
+    return true;
 }
 
 // Takes candidate over when it fails alike, else releases it.
@@ -293,8 +303,12 @@ static enum uvea_error find_failure(struct shrink *shrink, struct uvea_error_con
                               uvea_verdict_text(report.result.verdict));
     }
     shrink->wanted = signature_of(&report.result);
-    (void)fprintf(stderr, "shrink: keeps \"%s: %s\"\n", uvea_verdict_text(shrink->wanted.verdict),
-                  shrink->wanted.text);
+    keep_reason(shrink, &report.result);
+    (void)fprintf(
+        stderr,
+        "shrink: fails with \"%s: %s\"\nshrink: keeps \"%s: %s\", whatever numbers stand for #\n",
+        uvea_verdict_text(shrink->wanted.verdict), shrink->reason,
+        uvea_verdict_text(shrink->wanted.verdict), shrink->wanted.text);
     return UVEA_OK;
 }
 
@@ -316,12 +330,14 @@ cleanup:
 static enum uvea_error shrink_scenario(struct shrink *shrink, struct uvea_error_context *context)
 {
     struct uvea_scenario scenario;
+    UVEA_TRY(uvea_output_check(shrink->output, context));
     UVEA_TRY(uvea_scenario_load(shrink->arguments.file, shrink->arguments.overrides.at,
                                 shrink->arguments.overrides.count, &scenario, context));
     if (shrink->arguments.has_seed) {
         scenario.options[UVEA_OPTION_root_seed] = shrink->arguments.first_seed;
     }
-    enum uvea_error error = write_out(&scenario, &shrink->best);
+    enum uvea_error error = uvea_run_check(shrink->arguments.file, &scenario, context);
+    error = error == UVEA_OK ? write_out(&scenario, &shrink->best) : error;
     uvea_scenario_deinit(&scenario);
     UVEA_TRY(error);
     UVEA_TRY_CLEANUP(find_failure(shrink, context));
@@ -331,7 +347,7 @@ static enum uvea_error shrink_scenario(struct shrink *shrink, struct uvea_error_
                  " runs: %s: %s\n",
                  shrink->best.request_count, shrink->best.fault_count,
                  shrink->best.options[UVEA_OPTION_database_records], shrink->tries,
-                 uvea_verdict_text(shrink->wanted.verdict), shrink->wanted.text);
+                 uvea_verdict_text(shrink->wanted.verdict), shrink->reason);
 cleanup:
     uvea_scenario_deinit(&shrink->best);
     return error;

@@ -197,14 +197,10 @@ cleanup:
 static enum uvea_error load_file(const struct uvea_sweep *sweep, struct uvea_sweep_file *file,
                                  struct uvea_error_context *context)
 {
-    struct uvea_error_context said = {.text = ""};
     UVEA_TRY(uvea_scenario_load(file->path, sweep->arguments.overrides.at,
                                 sweep->arguments.overrides.count, &file->scenario, context));
     file->loaded = true;
-    enum uvea_error error = uvea_world_check(&file->scenario, &said);
-    if (error != UVEA_OK && error != UVEA_ERR_NOT_FOUND) { // a missing template file is a skip
-        return uvea_error_set(context, error, "%.200s: %.300s", file->path, said.text);
-    }
+    UVEA_TRY(uvea_run_check(file->path, &file->scenario, context));
     UVEA_TRY(hash_content(file, context));
     file->slots = uvea_mem_alloc((size_t)sweep->slot_count, sizeof(*file->slots));
     return file->slots == NULL ? UVEA_ERR_MEMORY : UVEA_OK;

@@ -17,6 +17,20 @@ const struct uvea_fault_info *uvea_fault_info(enum uvea_fault_plan_kind kind)
     return &infos[kind];
 }
 
+bool uvea_fault_is_hostile(enum uvea_fault_plan_kind kind)
+{
+    switch (kind) {
+    case UVEA_FAULT_DISK_LYING:
+    case UVEA_FAULT_DISK_WIPED:
+    case UVEA_FAULT_DISK_FOREIGN:
+    case UVEA_FAULT_DISK_STALE:
+    case UVEA_FAULT_DISK_ROT:
+        return true;
+    default:
+        return false;
+    }
+}
+
 // One field of the list above UVEA_FAULTS.
 struct fault_field {
     char letter;

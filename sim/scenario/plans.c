@@ -1,4 +1,5 @@
 #include "core/base/mem.h"
+#include "sim/scenario/position.h"
 #include "sim/scenario/resolve.h"
 
 #include <stdio.h>
@@ -266,6 +267,42 @@ static enum uvea_error count_requests(const struct uvea_source *source, const st
     return UVEA_OK;
 }
 
+// One walk through the text for all of them.
+static enum uvea_error find_lines(const struct uvea_source *source, const struct uvea_raw *raw,
+                                  unsigned **lines)
+{
+    *lines = uvea_mem_alloc(raw->requests_count, sizeof(**lines));
+    if (*lines == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    uvea_yaml_entry_lines(source->text, source->len, "requests", "of", *lines, raw->requests_count);
+    return UVEA_OK;
+}
+
+static enum uvea_error resolve_entry(const struct uvea_source *source,
+                                     const struct uvea_raw_request *raw, unsigned entry,
+                                     unsigned line, struct uvea_scenario *scenario)
+{
+    struct uvea_path where;
+    struct uvea_path path;
+    uint64_t repeat = 1;
+    uint64_t enrolments = 0;
+    where = uvea_path_entry("requests", entry);
+    UVEA_TRY(uvea_resolve_optional_number(source, where.text, raw->repeat, 1,
+                                          UVEA_SCENARIO_REQUESTS_MAX, &repeat));
+    path = uvea_path_of(where.text, "enrolments");
+    UVEA_TRY(
+        uvea_resolve_optional_number(source, path.text, raw->enrolments, 0, repeat, &enrolments));
+    for (uint64_t at = 0; at < repeat; at++) {
+        struct uvea_request_plan *plan = &scenario->requests[scenario->request_count++];
+        plan->entry = entry;
+        plan->line = line;
+        plan->enrols = at < enrolments;
+        UVEA_TRY(resolve_request(source, where.text, raw, plan));
+    }
+    return UVEA_OK;
+}
+
 enum uvea_error uvea_resolve_requests(const struct uvea_source *source, const struct uvea_raw *raw,
                                       struct uvea_scenario *scenario)
 {
@@ -275,23 +312,12 @@ enum uvea_error uvea_resolve_requests(const struct uvea_source *source, const st
     if (scenario->requests == NULL) {
         return UVEA_ERR_MEMORY;
     }
-    for (unsigned i = 0; i < raw->requests_count; i++) {
-        struct uvea_path where;
-        where = uvea_path_entry("requests", i);
-        uint64_t repeat = 1;
-        UVEA_TRY(uvea_resolve_optional_number(source, where.text, raw->requests[i].repeat, 1,
-                                              UVEA_SCENARIO_REQUESTS_MAX, &repeat));
-        uint64_t enrolments = 0;
-        struct uvea_path path;
-        path = uvea_path_of(where.text, "enrolments");
-        UVEA_TRY(uvea_resolve_optional_number(source, path.text, raw->requests[i].enrolments, 0,
-                                              repeat, &enrolments));
-        for (uint64_t at = 0; at < repeat; at++) {
-            struct uvea_request_plan *plan = &scenario->requests[scenario->request_count++];
-            plan->entry = i;
-            plan->enrols = at < enrolments;
-            UVEA_TRY(resolve_request(source, where.text, &raw->requests[i], plan));
-        }
+    unsigned *lines = NULL;
+    UVEA_TRY(find_lines(source, raw, &lines));
+    enum uvea_error error = UVEA_OK;
+    for (unsigned i = 0; i < raw->requests_count && error == UVEA_OK; i++) {
+        error = resolve_entry(source, &raw->requests[i], i, lines[i], scenario);
     }
-    return UVEA_OK;
+    uvea_mem_free(lines);
+    return error;
 }

@@ -27,9 +27,19 @@ struct walk {
     const char *wanted_key;  // or NULL
     unsigned from_line;
     unsigned from_column;
-    bool wants_document; // the second one
+    bool wants_unused;  // what a scenario does not use of YAML
+    const char *unused; // its name
     unsigned documents;
+    const struct entries *entries; // or NULL
     unsigned found;
+};
+
+// Where lines of a list's entries go.
+struct entries {
+    const char *list;
+    const char *field;
+    unsigned *lines;
+    size_t count;
 };
 
 // Replaces what follows the first `at` characters of the path by a key or an index.
@@ -73,8 +83,27 @@ static void see_key(struct walk *walk, const char *key, unsigned line, unsigned 
     }
 }
 
+// The path is "list[i]" or "list[i].field"; the second comes later and stands.
+static void see_entry(const struct entries *entries, const char *path, unsigned line)
+{
+    const size_t len = strlen(entries->list);
+    unsigned index = 0;
+    int used = 0;
+    if (strncmp(path, entries->list, len) != 0 ||
+        sscanf(path + len, "[%u]%n", &index, &used) != 1 || used == 0 || index >= entries->count) {
+        return;
+    }
+    const char *rest = path + len + used;
+    if (rest[0] == '\0' || (rest[0] == '.' && strcmp(rest + 1, entries->field) == 0)) {
+        entries->lines[index] = line;
+    }
+}
+
 static void see_value(struct walk *walk, unsigned line)
 {
+    if (walk->entries != NULL) {
+        see_entry(walk->entries, walk->path, line);
+    }
     if (walk->wanted_path != NULL && strcmp(walk->path, walk->wanted_path) == 0) {
         walk->found = line;
     }
@@ -98,10 +127,47 @@ static void close_level(struct walk *walk)
     }
 }
 
+static const char *unused_scalar(const yaml_event_t *event, bool is_key)
+{
+    const char *value = (const char *)event->data.scalar.value;
+    if (event->data.scalar.anchor != NULL) {
+        return "an anchor (&); a scenario has none";
+    }
+    if (strlen(value) != event->data.scalar.length) {
+        return "a NUL in a text";
+    }
+    return is_key && strcmp(value, "<<") == 0 ? "a merge key (<<); a scenario has none" : NULL;
+}
+
+static const char *unused_of(const struct walk *walk, const yaml_event_t *event)
+{
+    const struct level *level = walk->depth > 0 ? &walk->levels[walk->depth - 1] : NULL;
+    const char *anchor = "an anchor (&); a scenario has none";
+    switch (event->type) {
+    case YAML_SCALAR_EVENT:
+        return unused_scalar(event, level != NULL && level->mapping && level->key_next);
+    case YAML_MAPPING_START_EVENT:
+        return event->data.mapping_start.anchor != NULL ? anchor : NULL;
+    case YAML_SEQUENCE_START_EVENT:
+        return event->data.sequence_start.anchor != NULL ? anchor : NULL;
+    case YAML_ALIAS_EVENT:
+        return "an alias (*); a scenario has none";
+    case YAML_DOCUMENT_START_EVENT:
+        return walk->documents == 1 ? "a second document; a scenario is one" : NULL;
+    default:
+        return NULL;
+    }
+}
+
 // Returns false when the walk is over.
 static bool see_event(struct walk *walk, const yaml_event_t *event)
 {
     unsigned line = (unsigned)event->start_mark.line + 1;
+    walk->unused = walk->wants_unused ? unused_of(walk, event) : NULL;
+    if (walk->unused != NULL) {
+        walk->found = line;
+        return false;
+    }
     switch (event->type) {
     case YAML_SCALAR_EVENT:
         if (walk->depth > 0 && walk->levels[walk->depth - 1].mapping &&
@@ -127,9 +193,6 @@ static bool see_event(struct walk *walk, const yaml_event_t *event)
         break;
     case YAML_DOCUMENT_START_EVENT:
         walk->documents++;
-        if (walk->wants_document && walk->documents == 2) {
-            walk->found = line;
-        }
         break;
     case YAML_STREAM_END_EVENT:
     case YAML_NO_EVENT:
@@ -172,8 +235,18 @@ unsigned uvea_yaml_key_line(const uint8_t *text, size_t len, const char *key, un
     return search(&walk, text, len);
 }
 
-unsigned uvea_yaml_second_document(const uint8_t *text, size_t len)
+unsigned uvea_yaml_unused(const uint8_t *text, size_t len, const char **what)
 {
-    struct walk walk = {.wants_document = true};
-    return search(&walk, text, len);
+    struct walk walk = {.wants_unused = true};
+    const unsigned line = search(&walk, text, len);
+    *what = walk.unused;
+    return line;
+}
+
+void uvea_yaml_entry_lines(const uint8_t *text, size_t len, const char *list, const char *field,
+                           unsigned *lines, size_t count)
+{
+    const struct entries entries = {.list = list, .field = field, .lines = lines, .count = count};
+    struct walk walk = {.entries = &entries};
+    (void)search(&walk, text, len);
 }

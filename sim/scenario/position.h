@@ -14,7 +14,13 @@ unsigned uvea_yaml_line(const uint8_t *text, size_t len, const char *path);
 unsigned uvea_yaml_key_line(const uint8_t *text, size_t len, const char *key, unsigned line,
                             unsigned column);
 
-// The line where a second document starts; 0 when there is only one.
-unsigned uvea_yaml_second_document(const uint8_t *text, size_t len);
+// What a scenario does not use of YAML: a second document, anchors, aliases, merge keys, a NUL in a
+// text. The line of the first of them, and its name in *what; 0 when there is none.
+unsigned uvea_yaml_unused(const uint8_t *text, size_t len, const char **what);
+
+// The lines of the entries of a list: lines[i] becomes that of the value at "list[i].field", or
+// where there is none that of "list[i]" itself; what is not found stays as it is.
+void uvea_yaml_entry_lines(const uint8_t *text, size_t len, const char *list, const char *field,
+                           unsigned *lines, size_t count);
 
 #endif

@@ -233,9 +233,10 @@ static enum uvea_error load(const char *name, const uint8_t *text, size_t len,
 enum uvea_error uvea_raw_load(const char *name, const uint8_t *text, size_t len,
                               struct uvea_raw **raw, struct uvea_error_context *context)
 {
-    unsigned second = uvea_yaml_second_document(text, len);
-    if (second != 0) {
-        return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: a second document", name, second);
+    const char *what = NULL;
+    unsigned line = uvea_yaml_unused(text, len, &what);
+    if (line != 0) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: %s", name, line, what);
     }
     struct schema schema = {0};
     schema_init(&schema);

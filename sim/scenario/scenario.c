@@ -53,6 +53,52 @@ static enum uvea_error apply_override(const char *text, struct uvea_scenario *sc
     return error == UVEA_OK ? UVEA_OK : uvea_error_set(context, error, "--set %.200s", said.text);
 }
 
+// What cannot be repaired need not be answered, and the scenario says so itself.
+static enum uvea_error check_class(const struct uvea_source *source,
+                                   const struct uvea_scenario *scenario)
+{
+    for (size_t i = 0; scenario->options[UVEA_OPTION_root_class] == 0 && i < scenario->fault_count;
+         i++) {
+        if (uvea_fault_is_hostile(scenario->faults[i].kind)) {
+            struct uvea_path where;
+            where = uvea_path_entry("faults", i);
+            return uvea_resolve_complain(
+                source, where.text, "%s: a fault of kind '%s' needs 'class: hostile'", where.text,
+                uvea_fault_info(scenario->faults[i].kind)->text);
+        }
+    }
+    return UVEA_OK;
+}
+
+// More connections than sessions would carry nothing. Those that nobody asked for are not made.
+static enum uvea_error check_connections(const struct uvea_source *source, bool given,
+                                         struct uvea_scenario *scenario)
+{
+    const uint64_t sessions = scenario->options[UVEA_OPTION_root_sessions];
+    uint64_t *connections = &scenario->options[UVEA_OPTION_root_connections];
+    if (*connections <= sessions) {
+        return UVEA_OK;
+    }
+    if (given) {
+        return uvea_resolve_complain(
+            source, "connections", "connections: %llu, but %llu sessions use no more than one each",
+            (unsigned long long)*connections, (unsigned long long)sessions);
+    }
+    *connections = sessions;
+    return UVEA_OK;
+}
+
+static bool is_overridden(const char *key, const char *const *overrides, size_t count)
+{
+    const size_t len = strlen(key);
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(overrides[i], key, len) == 0 && overrides[i][len] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum uvea_error check_options(const struct uvea_source *source,
                                      const struct uvea_scenario *scenario)
 {
@@ -68,7 +114,7 @@ static enum uvea_error check_options(const struct uvea_source *source,
         return uvea_resolve_complain(source, "database.source",
                                      "database.source: templates.files names no file");
     }
-    return UVEA_OK;
+    return check_class(source, scenario);
 }
 
 // ---- template files
@@ -118,7 +164,10 @@ static enum uvea_error resolve(const struct uvea_source *source, const struct uv
     for (size_t i = 0; i < override_count; i++) {
         UVEA_TRY(apply_override(overrides[i], scenario, source->context));
     }
-    return check_options(source, scenario);
+    UVEA_TRY(check_options(source, scenario));
+    const bool given = uvea_raw_option(raw, UVEA_OPTION_root_connections) != NULL ||
+                       is_overridden("connections", overrides, override_count);
+    return check_connections(source, given, scenario);
 }
 
 enum uvea_error uvea_scenario_parse(const char *name, const uint8_t *text, size_t len,

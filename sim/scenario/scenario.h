@@ -108,6 +108,7 @@ struct uvea_expectation {
 
 struct uvea_request_plan {
     unsigned entry; // of the scenario's list, for sentences; repetitions share it
+    unsigned line;  // of its `of` or of itself, for sentences; 0: not known
     enum uvea_request_plan_type type;
     enum uvea_request_plan_kind kind; // whose eyes; not of DELETION, MALFORMED, RESTART
     uint64_t of; // target's serial; 0 draws one of the living when the request is made
@@ -178,6 +179,8 @@ struct uvea_fault_info {
     const char *meaning;
 };
 const struct uvea_fault_info *uvea_fault_info(enum uvea_fault_plan_kind kind);
+// Whether it does damage that cannot be repaired: a scenario that lists it is of class hostile.
+bool uvea_fault_is_hostile(enum uvea_fault_plan_kind kind);
 
 #define UVEA_NODE_CHOICES "p0 p1 p2 client"
 enum { UVEA_SCENARIO_FAULTS_MAX = 256 };

@@ -291,8 +291,8 @@ static enum uvea_error send_request(struct uvea_client *client, struct turn *tur
                                certain, &turn->demand, &said);
     if (error != UVEA_OK) {
         client->bad_plan = true;
-        return uvea_error_set(&client->reason, error, "requests[%u] (%s): %.300s", plan->entry,
-                              turn->id, said.text);
+        return uvea_error_set(&client->reason, error, "line %u, requests[%u] (%s): %.300s",
+                              plan->line, plan->entry, turn->id, said.text);
     }
     UVEA_TRY(make_envelope(turn, plan));
     UVEA_TRY(offer(client, turn, plan));

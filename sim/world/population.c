@@ -124,10 +124,11 @@ static enum uvea_error check_plan(const struct uvea_population *population, size
     return UVEA_OK;
 }
 
-enum uvea_error uvea_population_check(const struct uvea_population *population,
+enum uvea_error uvea_population_check(const struct uvea_population *population, unsigned *line,
                                       struct uvea_error_context *context)
 {
     const uint64_t *options = population->scenario->options;
+    *line = 0;
     if (options[UVEA_OPTION_database_source] != 0 &&
         options[UVEA_OPTION_database_records] > population->pool_count) {
         return uvea_error_set(context, UVEA_ERR_FORMAT,
@@ -135,6 +136,7 @@ enum uvea_error uvea_population_check(const struct uvea_population *population,
                               population->pool_count);
     }
     for (size_t i = 0; i < population->scenario->request_count; i++) {
+        *line = population->scenario->requests[i].line;
         UVEA_TRY(check_plan(population, i, context));
     }
     return UVEA_OK;

@@ -36,8 +36,9 @@ void uvea_population_deinit(struct uvea_population *population);
 
 // What can be known before a run: the template files hold enough entries for the records and for
 // each request, and no request names a target that cannot be enrolled by then. FORMAT names the
-// entry.
+// entry; *line: its line in the scenario, or 0.
 UVEA_MUST_USE enum uvea_error uvea_population_check(const struct uvea_population *population,
+                                                    unsigned *line,
                                                     struct uvea_error_context *context);
 
 // The pair to enrol as record `index` (from 0) before the first request. FORMAT when the template

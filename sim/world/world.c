@@ -337,19 +337,20 @@ static bool only_restarts(const struct uvea_scenario *scenario)
     return at == scenario->request_count;
 }
 
-enum uvea_error uvea_world_check(const struct uvea_scenario *scenario,
+enum uvea_error uvea_world_check(const struct uvea_scenario *scenario, unsigned *line,
                                  struct uvea_error_context *context)
 {
     struct uvea_scenario expanded;
     struct uvea_population population;
     enum uvea_error error;
+    *line = 0;
     if (only_restarts(scenario)) {
         return uvea_error_set(context, UVEA_ERR_USAGE, "no requests: nothing would be checked");
     }
     UVEA_TRY(uvea_expand(scenario, &expanded));
     error = uvea_population_init(&population, &expanded, context);
     if (error == UVEA_OK) {
-        error = uvea_population_check(&population, context);
+        error = uvea_population_check(&population, line, context);
         uvea_population_deinit(&population);
     }
     uvea_scenario_deinit(&expanded);

@@ -132,8 +132,8 @@ struct uvea_world_result {
 
 // Finds what is wrong with a scenario before it is run: that it has no requests, or cannot be
 // carried out as far as this is known. Errors as of uvea_world_run, and USAGE for a scenario
-// without requests.
-UVEA_MUST_USE enum uvea_error uvea_world_check(const struct uvea_scenario *scenario,
+// without requests. *line: the line of the scenario that the sentence speaks of; 0: none.
+UVEA_MUST_USE enum uvea_error uvea_world_check(const struct uvea_scenario *scenario, unsigned *line,
                                                struct uvea_error_context *context);
 
 // Runs the scenario with its seed. A verdict other than a pass is no error. Errors: USAGE a judge

@@ -72,9 +72,10 @@ static const struct status_case cases[] = {
     {SMALL, "", 2, "s.yaml: no requests: nothing would be checked"},
     {"", "", 2, "s.yaml: no requests"},
     {SMALL "requests: [{kind: duplicate, of: 5}]\n", "", 2,
-     "s.yaml: requests[0].of: no more than 4 can be enrolled by then"},
+     "s.yaml:4: requests[0].of: no more than 4 can be enrolled by then"},
     {SMALL "requests: [{kind: zero-overlap}, {kind: duplicate, of: 5}]\n", "", 2,
-     "s.yaml: requests[1] (request-2): a request's target is serial 5 and only 4 are enrolled"},
+     "s.yaml: line 4, requests[1] (request-2): a request's target is serial 5 and only 4 are "
+     "enrolled"},
     {SMALL "templates: {files: [s.yaml]}\nrequests: [{kind: template, index: 1}]\n", "", 2,
      "s.yaml:1: "},
     {SMALL "templates: {files: [.]}\nrequests: [{kind: template, index: 1}]\n", "", 2,

@@ -71,8 +71,9 @@ static void only_what_fails_is_left(void **state)
     const struct shell_result *r = shell("\"$UVEA\" shrink bad.yaml --seed 3 -o s.yaml");
     assert_int_equal(r->status, 0);
     assert_non_null(strstr(r->out, "shrink: 1 requests, 0 faults, 0 records left after "));
-    assert_non_null(strstr(r->out, ": wrong: message-#"));
-    assert_non_null(strstr(r->err, "shrink: keeps \"wrong: message-#"));
+    assert_non_null(strstr(r->out, ": wrong: message-1 (uniqueness): expected match"));
+    assert_non_null(strstr(r->err, "shrink: fails with \"wrong: message-3 (uniqueness): expected"));
+    assert_non_null(strstr(r->err, "shrink: keeps \"wrong: message-# (uniqueness): expected"));
     r = shell("grep -c '^  - ' s.yaml; grep 'kind: new' s.yaml; grep -c seed s.yaml");
     assert_non_null(
         strstr(r->out, "1\n  - {type: uniqueness, kind: new, expect: {match: true}}\n"));
@@ -112,7 +113,11 @@ static void tries_are_bounded(void **state)
 static void output_that_cannot_be_written_is_a_failure(void **state)
 {
     (void)state;
-    expect_refusal("bad.yaml --tries 0 -o absent/s.yaml", 1, "absent/s.yaml");
+    // Before anything is run: seconds pass before the first line of a shrink.
+    expect_refusal("bad.yaml --tries 0 -o absent/s.yaml", 1,
+                   "uvea shrink: absent/s.yaml: No such file or directory\n");
+    expect_refusal("good.yaml -o .", 1, "uvea shrink: .: Is a directory\n");
+    assert_null(strstr(shell("\"$UVEA\" shrink bad.yaml -o absent/s.yaml")->err, "fails with"));
 }
 
 // The planted fault needs a deletion and an enrolment after it, of ten requests.

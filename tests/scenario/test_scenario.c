@@ -119,12 +119,48 @@ static void test_faults_are_read(void **state)
     uvea_scenario_deinit(&scenario);
 }
 
+// For sentences: the line of `of`, else that of the entry.
+static void test_requests_know_their_lines(void **state)
+{
+    (void)state;
+    static const char text[] = "requests:\n"
+                               "  - {kind: duplicate, of: 3, repeat: 2}\n"
+                               "  - kind: rotated\n"
+                               "    by: 7\n"
+                               "    of: 4\n"
+                               "\n"
+                               "  - kind: new\n"
+                               "    or_rule: [1]\n";
+    static const unsigned lines[] = {2, 2, 5, 7};
+    struct uvea_scenario scenario;
+    assert_int_equal(parse(text, NULL, &scenario, NULL), UVEA_OK);
+    assert_int_equal(scenario.request_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(scenario.requests[i].line, lines[i]);
+    }
+    uvea_scenario_deinit(&scenario);
+}
+
+// Sixteen unless there are fewer sessions.
+static void test_no_more_connections_than_sessions(void **state)
+{
+    (void)state;
+    struct uvea_scenario scenario;
+    assert_int_equal(parse("sessions: 8", NULL, &scenario, NULL), UVEA_OK);
+    assert_int_equal(scenario.options[UVEA_OPTION_root_connections], 8);
+    uvea_scenario_deinit(&scenario);
+    assert_int_equal(parse("sessions: 16\nconnections: 16", NULL, &scenario, NULL), UVEA_OK);
+    assert_int_equal(scenario.options[UVEA_OPTION_root_connections], 16);
+    uvea_scenario_deinit(&scenario);
+}
+
 // What is written reads back as what was written: the second text equals the first.
 static void test_written_and_read_again(void **state)
 {
     (void)state;
     static const char text[] =
-        "seed: 9\nscan: ntt\nservice: {batch_requests_max: 4}\nswarm: {faults: on, hostile: off}\n"
+        "seed: 9\nclass: hostile\nscan: ntt\nservice: {batch_requests_max: 4}\nswarm: {faults: on, "
+        "hostile: off}\n"
         "templates: {files: [\"it's.ndjson\", b], pairing: pairs, directory: /d}\n"
         "requests:\n"
         "  - {kind: rotated, of: 3, by: -7, or_rule: [1, 2], skip_persistence: true}\n"
@@ -201,7 +237,13 @@ static const struct refusal refusals[] = {
     {"seed:", NULL, "dir/a.yaml:1: seed: ''"},
     {"seed: 18446744073709551616", NULL, "seed: '18446744073709551616'"},
     {"seed: 1\n\n\nseed: 2", NULL, "dir/a.yaml:4: Mapping field already seen: seed"},
-    {"seed: 1\n---\nfoo: 1", NULL, "dir/a.yaml:2: a second document"},
+    {"seed: 1\n---\nfoo: 1", NULL, "dir/a.yaml:2: a second document; a scenario is one"},
+    {"seed: 1\nnetwork:\n  <<: {latency_us: 1}", NULL, "dir/a.yaml:3: a merge key (<<)"},
+    {"seed: 1\nsessions: *a", NULL, "dir/a.yaml:2: an alias (*)"},
+    {"seed: 1\nrequests: &all\n  - kind: new", NULL, "dir/a.yaml:2: an anchor (&)"},
+    {"seed: 1\nnetwork: &n {latency_us: 1}", NULL, "dir/a.yaml:2: an anchor (&)"},
+    {"seed: 1\ntemplates: {files: [\"a\\0b\"]}", NULL, "dir/a.yaml:2: a NUL in a text"},
+    {"\"seed\\0x\": 1", NULL, "dir/a.yaml:1: a NUL in a text"},
     {"seed: [1]", NULL, "dir/a.yaml:1: seed: Expecting STRING"},
     {"seed: 1\nsede: 2", NULL, "dir/a.yaml:2: Unexpected key: sede"},
     {"prf: aes256", NULL, "dir/a.yaml:1: prf: 'aes256' is not one of: aes128 chacha8"},
@@ -260,9 +302,17 @@ static const struct refusal refusals[] = {
      "faults[0].to: needs two different nodes"},
     {"faults:\n  - {kind: partition, from: p3, at_ms: 1, for_ms: 1}", NULL,
      "faults[0].from: 'p3' is not one of"},
+    {"faults:\n  - {kind: crash, from: p0, at_ms: 1}\n  - {kind: disk-rot, from: p0, at_ms: 1}",
+     NULL, "dir/a.yaml:3: faults[1]: a fault of kind 'disk-rot' needs 'class: hostile'"},
+    {"class: hostile\nfaults:\n  - {kind: disk-wiped, from: p0, at_ms: 1}", "class=recoverable",
+     "dir/a.yaml:3: faults[0]: a fault of kind 'disk-wiped' needs 'class: hostile'"},
+    {"sessions: 8\nconnections: 9", NULL,
+     "dir/a.yaml:2: connections: 9, but 8 sessions use no more than one each"},
+    {"sessions: 8", "connections=256", "connections: 256, but 8 sessions"},
+    {"connections: 24", "sessions=16", "dir/a.yaml:1: connections: 24, but 16 sessions"},
     {"seed: [1", NULL, "dir/a.yaml:"},
     {"\tseed: 1", NULL, "dir/a.yaml"},
-    {"seed: &a 1\nsessions: *a", NULL, "dir/a.yaml"},
+    {"\nseed: &a 1\nsessions: *a", NULL, "dir/a.yaml:2: an anchor (&)"},
     {"", "seed", "--set seed: not of the form key=value"},
     {"", "sead=1", "--set sead=1: there is no option 'sead'"},
     {"", "network.latency_us=x", "--set network.latency_us: 'x' is not a whole number"},
@@ -300,6 +350,8 @@ int main(void)
         cmocka_unit_test(test_option_table),
         cmocka_unit_test(test_options_are_read),
         cmocka_unit_test(test_requests_are_read),
+        cmocka_unit_test(test_requests_know_their_lines),
+        cmocka_unit_test(test_no_more_connections_than_sessions),
         cmocka_unit_test(test_faults_are_read),
         cmocka_unit_test(test_written_and_read_again),
         cmocka_unit_test(test_override),

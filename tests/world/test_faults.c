@@ -151,6 +151,27 @@ static void test_quiet_run_passes_every_point(void **state)
     }
 }
 
+// A death at a step is a fault like any other, where it struck.
+static void test_planned_deaths_are_counted(void **state)
+{
+    (void)state;
+    static const unsigned steps[] = {1, 300};
+    for (size_t i = 0; i < UVEA_COUNT_OF(steps); i++) {
+        char text[200];
+        (void)snprintf(text, sizeof(text), SMALL "crash: {p1_step: %u}\n" PAIR_OF_REQUESTS,
+                       steps[i]);
+        const struct uvea_world_result result = run(text);
+        assert_verdict_is(text, &result, UVEA_VERDICT_PASS, "");
+        assert_true(result.restarts > 0);
+        assert_int_equal(struck(&result, UVEA_FAMILY_PROCESS), 1);
+        assert_int_equal(result.faults[UVEA_FAMILY_PROCESS][UVEA_PHASE_NONE], i == 0);
+    }
+    // A step it never takes.
+    const struct uvea_world_result result =
+        run(SMALL "crash: {p1_step: 1000000}\n" PAIR_OF_REQUESTS);
+    assert_int_equal(struck(&result, UVEA_FAMILY_PROCESS), 0);
+}
+
 // One run in which everything happens that is marked.
 static void test_marks(void **state)
 {
@@ -236,13 +257,20 @@ static void test_hostile_faults_make_no_wrong_answer(void **state)
     assert_true(unanswered > 0);
 }
 
-// The same faults where everything must be answered.
+// The same faults where everything must be answered, which no scenario file may say.
 static void test_damage_is_no_recoverable_fault(void **state)
 {
     (void)state;
-    const struct uvea_world_result result =
-        run("swarm: {recovery_s: 30}\n" STORY "faults: [{kind: disk-wiped, from: p1, at_ms: "
-            "9000}]\n");
+    static const char text[] = "class: hostile\nswarm: {recovery_s: 30}\n" STORY
+                               "faults: [{kind: disk-wiped, from: p1, at_ms: 9000}]\n";
+    const struct uvea_world_options options = {.trace = NULL};
+    struct uvea_scenario scenario;
+    struct uvea_world_result result;
+    struct uvea_error_context context = {.text = ""};
+    load(text, &scenario);
+    scenario.options[UVEA_OPTION_root_class] = 0;
+    assert_int_equal(uvea_world_run(&scenario, &options, &result, &context), UVEA_OK);
+    uvea_scenario_deinit(&scenario);
     assert_int_not_equal(result.verdict, UVEA_VERDICT_PASS);
     assert_string_not_equal(result.reason, "");
 }
@@ -281,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_faults_of_each_kind),
         cmocka_unit_test(test_reset_anywhere),
         cmocka_unit_test(test_quiet_run_passes_every_point),
+        cmocka_unit_test(test_planned_deaths_are_counted),
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_hostile_faults_make_no_wrong_answer),
