@@ -21,6 +21,10 @@ static void write_scenarios(void)
 {
     write_file("good.yaml", SMALL "requests: [{kind: new}]\n");
     write_file("bad.yaml", SMALL "requests: [{kind: new, expect: {match: true}}]\n");
+    write_file("wiped.yaml",
+               SMALL "class: hostile\nswarm: {recovery_s: 60}\nclient: {pause_ms: 2500}\n"
+                     "requests: [{kind: new, repeat: 4}]\n"
+                     "faults: [{kind: disk-wiped, from: p1, at_ms: 9000}]\n");
     write_file("a<b&\"c\377.yaml", SMALL "requests: [{kind: new}]\n");
 }
 
@@ -44,7 +48,8 @@ static void bad_calls_are_refused(void **state)
     expect_refusal("good.yaml --evends 7", 2, "--evends");
     expect_refusal("good.yaml --set sessions=7", 2, "sessions");
     expect_refusal("absent.yaml", 2, "absent.yaml");
-    expect_refusal("good.yaml -o absent/story.svg", 1, "absent/story.svg");
+    expect_refusal("good.yaml -o absent/story.svg", 1, "absent/story.svg: No such file");
+    assert_string_equal(shell("\"$UVEA\" explain good.yaml -o absent/story.svg")->out, "");
 }
 
 static size_t count(const char *text, const char *what)
@@ -223,7 +228,7 @@ static void expect_story(const char *trace, unsigned char last, size_t most, con
                          size_t left_out)
 {
     struct uvea_story story;
-    char found[200] = "";
+    char found[1024] = "";
     assert_int_equal(read_story(trace, last, most, &story), UVEA_OK);
     for (size_t i = 0; i < story.count; i++) {
         const size_t len = strlen(found);
@@ -247,6 +252,48 @@ static void a_story_keeps_causes_alone(void **state)
     expect_story(trace, UVEA_STORY_NO_LANE, 60, "beside ", 0);
     expect_story("", 1, 60, "", 0);
     expect_story(trace, 1, 60, "cause end ", 0);
+}
+
+// What began a chain of restarts is told when it is far back, once for each kind of end.
+static void a_chain_of_restarts_has_a_beginning(void **state)
+{
+#define STOPPED(t, node, why)                                                                      \
+    "{\"t\":" #t ",\"node\":\"" node "\",\"kind\":\"note\",\"label\":\"stopped\",\"text\":\"" why  \
+    "\"}\n"
+#define COMMITTED(t, node)                                                                         \
+    "{\"t\":" #t ",\"node\":\"" node "\",\"kind\":\"point\",\"label\":\"committed\"}\n"
+    static const char trace[] = STOPPED(1, "p0", "old") COMMITTED(2, "p0")
+        NOTE(3, "p0", "a") "{\"t\":4,\"node\":\"p0\",\"kind\":\"death\",\"label\":\"crash\"}"
+                           "\n" STOPPED(5, "p0", "lost, and for good")
+                               STOPPED(6, "p0", "lost, and for good") NOTE(7, "p0", "b")
+                                   STOPPED(8, "p0", "lost, and for good");
+    (void)state;
+    expect_story(trace, 0, 1,
+                 "death crash stopped: lost, and for good stopped: lost, and for good ", 5);
+    expect_story(trace, 0, 5,
+                 "death crash stopped: lost, and for good stopped: lost, and for good b "
+                 "stopped: lost, and for good ",
+                 3);
+}
+
+static void the_first_reason_is_shown(void **state)
+{
+    (void)state;
+    const struct shell_result *r = shell("\"$UVEA\" explain wiped.yaml --events 5 -o s.svg");
+    assert_int_equal(r->status, 0);
+    assert_int_equal(count(r->out, " death 1 crash\n"), 1);
+    // Whole, with its commas.
+    assert_non_null(strstr(r->out, "! stopped: modification 1 is completed elsewhere, but party 1 "
+                                   "has lost it: its database is older than its peers', or another "
+                                   "one\n"));
+    assert_true(strstr(r->out, "(the latest)") > strstr(r->out, "! stopped: modification 1"));
+    r = shell("cat s.svg");
+    assert_true(well_formed(r->out));
+    assert_non_null(strstr(r->out, ">the latest:<"));
+    // Above the lanes, and wrapped within one.
+    assert_non_null(strstr(r->out, "<text x=\"8\" y=\"42\" class=\"t\">"));
+    assert_non_null(strstr(r->out, ">stopped: modification 1 is completed<"));
+    assert_non_null(strstr(r->out, ">elsewhere, but party 1 has lost it:<"));
 }
 
 static void causes_go_over_several_messages(void **state)
@@ -289,6 +336,8 @@ int main(void)
         cmocka_unit_test(the_check_of_xml_can_fail),
         cmocka_unit_test_setup_teardown(a_drawing_is_well_formed, enter, leave),
         cmocka_unit_test(a_story_keeps_causes_alone),
+        cmocka_unit_test(a_chain_of_restarts_has_a_beginning),
+        cmocka_unit_test_setup_teardown(the_first_reason_is_shown, enter, leave),
         cmocka_unit_test(causes_go_over_several_messages),
         cmocka_unit_test(a_trace_that_is_none_is_refused),
     };
