@@ -16,8 +16,9 @@ enum uvea_exit {
     UVEA_EXIT_CRASH = 12,
     UVEA_EXIT_LIMIT = 13, // resource limit
     UVEA_EXIT_SKIPPED = 14,
-    UVEA_EXIT_DIFFER = 15, // runs with one seed differ
-    UVEA_EXIT_COLD = 16,   // a sweep is good, but a point or mark was never met
+    UVEA_EXIT_DIFFER = 15,  // runs with one seed differ
+    UVEA_EXIT_COLD = 16,    // a sweep is good, but a point or mark was never met
+    UVEA_EXIT_SIGNAL = 128, // and the signal's number: a sweep was interrupted
 };
 
 struct uvea_cmd {

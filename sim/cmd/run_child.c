@@ -173,6 +173,8 @@ enum uvea_error uvea_run_start(const struct uvea_run_arguments *arguments,
     }
     if (pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody would hear of its result
+        (void)signal(SIGINT, SIG_IGN);          // meant for the parent, who decides what it means
+        (void)signal(SIGTERM, SIG_IGN);
         (void)close(ends[0]);
         struct uvea_run_report report = {.error = UVEA_OK};
         run_child(arguments, scenario, &report);

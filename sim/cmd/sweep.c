@@ -206,6 +206,20 @@ static enum uvea_error load_file(const struct uvea_sweep *sweep, struct uvea_swe
     return file->slots == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
 }
 
+// A scenario that came twice would count twice.
+static enum uvea_error check_new(const struct uvea_sweep *sweep, size_t file,
+                                 struct uvea_error_context *context)
+{
+    for (size_t i = 0; i < file; i++) {
+        if (strcmp(sweep->files[i].content, sweep->files[file].content) == 0) {
+            return uvea_error_set(context, UVEA_ERR_USAGE,
+                                  "%.200s is given twice, or is the same as %.200s",
+                                  sweep->files[file].path, sweep->files[i].path);
+        }
+    }
+    return UVEA_OK;
+}
+
 static enum uvea_error plan(struct uvea_sweep *sweep, struct uvea_error_context *context)
 {
     const struct uvea_sweep_arguments *arguments = &sweep->arguments;
@@ -224,6 +238,7 @@ static enum uvea_error plan(struct uvea_sweep *sweep, struct uvea_error_context 
     for (size_t i = 0; i < arguments->file_count; i++) {
         sweep->files[i].path = arguments->files[i];
         UVEA_TRY(load_file(sweep, &sweep->files[i], context));
+        UVEA_TRY(check_new(sweep, i, context));
     }
     return uvea_sweep_plan_steps(sweep, context);
 }
@@ -334,20 +349,44 @@ static enum uvea_error load_known(struct uvea_sweep *sweep, struct uvea_error_co
 
 // ---- the command
 
+static void note_stop(struct uvea_sweep *sweep, enum uvea_error error,
+                      const struct uvea_error_context *context)
+{
+    const char *said = context->text[0] != '\0' ? context->text : uvea_error_text(error);
+    if (uvea_sweep_signal() != 0 && sweep->tally.runs < uvea_sweep_planned(sweep)) {
+        (void)snprintf(sweep->stopped, sizeof(sweep->stopped), "interrupted by signal %d (%s)",
+                       uvea_sweep_signal(), strsignal(uvea_sweep_signal()));
+    } else if (error != UVEA_OK) {
+        (void)snprintf(sweep->stopped, sizeof(sweep->stopped), "stopped by: %.480s", said);
+    }
+}
+
+static enum uvea_error report(const struct uvea_sweep *sweep, struct uvea_error_context *context)
+{
+    UVEA_TRY(uvea_sweep_print_summary(sweep));
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        return uvea_error_set(context, UVEA_ERR_IO, "standard output: %s", strerror(errno));
+    }
+    return sweep->arguments.junit == NULL ? UVEA_OK : uvea_sweep_write_junit(sweep, context);
+}
+
 static enum uvea_error sweep_all(struct uvea_sweep *sweep, struct uvea_error_context *context)
 {
+    struct uvea_error_context said = {.text = ""};
     sweep->started_ns = sweep->ended_ns = uvea_sweep_now_ns();
+    UVEA_TRY(uvea_output_check(sweep->arguments.junit, context));
+    uvea_sweep_listen();
     UVEA_TRY(plan(sweep, context));
     if (sweep->arguments.db != NULL) {
         UVEA_TRY(load_known(sweep, context));
     }
     enum uvea_error error = uvea_sweep_run(sweep, context);
-    UVEA_TRY(uvea_sweep_print_summary(sweep));
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        return uvea_error_set(context, UVEA_ERR_IO, "standard output: %s", strerror(errno));
+    note_stop(sweep, error, context);
+    enum uvea_error reporting = report(sweep, &said);
+    if (error == UVEA_OK && reporting != UVEA_OK) {
+        *context = said;
     }
-    UVEA_TRY(error);
-    return sweep->arguments.junit == NULL ? UVEA_OK : uvea_sweep_write_junit(sweep, context);
+    return error != UVEA_OK ? error : reporting;
 }
 
 static int run_command(int argc, char **argv)
@@ -408,7 +447,9 @@ const struct uvea_cmd uvea_cmd_sweep = {
         "Exit status: that of the worst run as of `uvea run` (10, 15, 12, 11, 13 in this order); "
         "14 when\n"
         "more than one run in a hundred was skipped, 16 when a point or mark stayed cold, 0 "
-        "otherwise;\n"
-        "1 output, database or the machine failed, 2 usage or bad input.\n",
+        "otherwise\n"
+        "(a shard without seeds included); 1 output, database or the machine failed, 2 usage or "
+        "bad\n"
+        "input, 130 or 143 interrupted (128 and the signal's number).\n",
     .run = run_command,
 };

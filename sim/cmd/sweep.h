@@ -100,6 +100,7 @@ struct uvea_sweep {
     struct uvea_sweep_tally tally;
     uint64_t started_ns; // real time
     uint64_t ended_ns;
+    char stopped[512]; // what kept it from doing all its runs; empty: nothing
 };
 
 uint64_t uvea_sweep_now_ns(void);
@@ -134,18 +135,25 @@ UVEA_MUST_USE enum uvea_error uvea_sweep_plan_steps(struct uvea_sweep *sweep,
                                                     struct uvea_error_context *context);
 
 // Runs what is not done; every result is recorded and counted. An error ends the sweep, after the
-// runs under way.
+// runs under way; a signal ends those too, and they count for nothing.
 UVEA_MUST_USE enum uvea_error uvea_sweep_run(struct uvea_sweep *sweep,
                                              struct uvea_error_context *context);
 // Whether this seed belongs to those that are run twice.
 bool uvea_sweep_twice(const struct uvea_sweep *sweep, size_t file, uint64_t seed);
+
+// From now on SIGINT and SIGTERM end the sweep. The one that did, or 0.
+void uvea_sweep_listen(void);
+int uvea_sweep_signal(void);
 
 // Counts a run. MEMORY or nothing.
 UVEA_MUST_USE enum uvea_error uvea_sweep_count(struct uvea_sweep *sweep, size_t file, uint64_t slot,
                                                const struct uvea_sweep_run *run, bool known);
 uint64_t uvea_sweep_failed(const struct uvea_sweep_tally *tally);
 bool uvea_sweep_skipped_too_many(const struct uvea_sweep_tally *tally);
-// The worst verdict's, UVEA_EXIT_COLD, or that of too many skipped.
+// Of all files.
+uint64_t uvea_sweep_planned(const struct uvea_sweep *sweep);
+// The worst verdict's, UVEA_EXIT_COLD, or that of too many skipped; 128 and the signal's number
+// when one has ended the sweep.
 int uvea_sweep_status(const struct uvea_sweep *sweep);
 
 // A line on a terminal; final: wipes it.

@@ -90,6 +90,19 @@ static enum uvea_error write_suite(const struct uvea_sweep *sweep, size_t file,
     return uvea_output_print(out, context, "</testsuite>\n");
 }
 
+// What only lists runs that passed must not look like all of them.
+static enum uvea_error write_stop(const struct uvea_sweep *sweep, struct uvea_output *out,
+                                  struct uvea_error_context *context)
+{
+    char reason[4096];
+    escape(sweep->stopped, reason, sizeof(reason));
+    return uvea_output_print(out, context,
+                             "<testsuite name=\"uvea sweep\" tests=\"1\" errors=\"1\">\n<testcase "
+                             "classname=\"uvea sweep\" name=\"completed\"><error "
+                             "message=\"%.600s\"/></testcase>\n</testsuite>\n",
+                             reason);
+}
+
 static enum uvea_error write_all(const struct uvea_sweep *sweep, struct uvea_output *out,
                                  struct uvea_error_context *context)
 {
@@ -97,6 +110,9 @@ static enum uvea_error write_all(const struct uvea_sweep *sweep, struct uvea_out
                                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"));
     for (size_t file = 0; file < sweep->arguments.file_count; file++) {
         UVEA_TRY(write_suite(sweep, file, out, context));
+    }
+    if (sweep->stopped[0] != '\0') {
+        UVEA_TRY(write_stop(sweep, out, context));
     }
     UVEA_TRY(uvea_output_print(out, context, "</testsuites>\n"));
     return uvea_output_finish(out, context);

@@ -256,6 +256,24 @@ static void kill_overdue(struct pool *pool)
     }
 }
 
+// Runs under way are given up; they can be had again.
+static void abandon(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++) {
+        if (pool->workers[i].busy) {
+            (void)kill(pool->workers[i].child.pid, SIGKILL);
+        }
+    }
+    for (size_t i = 0; i < pool->count; i++) {
+        struct uvea_run_report report;
+        if (pool->workers[i].busy) {
+            uvea_run_finish(&pool->workers[i].child, &report);
+            pool->workers[i].busy = false;
+        }
+    }
+    pool->running = 0;
+}
+
 static void show_progress(struct pool *pool)
 {
     uint64_t now_ns = uvea_sweep_now_ns();
@@ -296,7 +314,7 @@ enum uvea_error uvea_sweep_run(struct uvea_sweep *sweep, struct uvea_error_conte
     if (pool.workers == NULL || pool.polls == NULL) {
         pool.error = UVEA_ERR_MEMORY;
     }
-    for (;;) {
+    while (uvea_sweep_signal() == 0) {
         if (pool.error == UVEA_OK) {
             start_free(&pool);
         }
@@ -304,6 +322,9 @@ enum uvea_error uvea_sweep_run(struct uvea_sweep *sweep, struct uvea_error_conte
             break;
         }
         wait_for_some(&pool);
+    }
+    if (pool.running > 0) {
+        abandon(&pool);
     }
     if (pool.visible) {
         uvea_sweep_print_progress(sweep, 0, true);

@@ -28,8 +28,8 @@ void uvea_sweep_print_progress(const struct uvea_sweep *sweep, size_t running, b
     (void)fprintf(stderr,
                   "\r\033[K%" PRIu64 " of %" PRIu64 " runs, %" PRIu64 " failed, %" PRIu64
                   " skipped, %.1f a second, %zu under way",
-                  tally->runs, sweep->slot_count * sweep->arguments.file_count,
-                  uvea_sweep_failed(tally), tally->verdicts[UVEA_VERDICT_SKIPPED], rate, running);
+                  tally->runs, uvea_sweep_planned(sweep), uvea_sweep_failed(tally),
+                  tally->verdicts[UVEA_VERDICT_SKIPPED], rate, running);
     (void)fflush(stderr);
 }
 
@@ -46,6 +46,14 @@ static void print_head(const struct uvea_sweep *sweep)
         (void)printf(
             "crashes of p%u at steps 1 to %" PRIu64 " of its first process, one in %" PRIu64 "\n",
             arguments->steps_of, uvea_sweep_step(sweep, sweep->slot_count - 1), arguments->stride);
+    }
+    if (sweep->slot_count == 0) {
+        (void)printf("shard is empty: no seed s of these has s mod %" PRIu64 " = %" PRIu64 "\n",
+                     arguments->shard_count, arguments->shard);
+    }
+    if (sweep->stopped[0] != '\0') {
+        (void)printf("NOT COMPLETED: %" PRIu64 " of %" PRIu64 " runs; %s\n", sweep->tally.runs,
+                     uvea_sweep_planned(sweep), sweep->stopped);
     }
 }
 
@@ -263,6 +271,12 @@ static enum uvea_error print_times(const struct uvea_sweep *sweep)
 static const char *final_word(const struct uvea_sweep *sweep, uint64_t cold)
 {
     int status = uvea_sweep_status(sweep);
+    if (sweep->stopped[0] != '\0') {
+        return uvea_sweep_signal() != 0 ? "interrupted" : "not-completed";
+    }
+    if (status == UVEA_EXIT_PASS && sweep->slot_count == 0) {
+        return "empty";
+    }
     for (int verdict = UVEA_VERDICT_PASS; verdict <= UVEA_VERDICT_DIFFERS; verdict++) {
         if (uvea_verdict_exit_status((enum uvea_verdict)verdict) == status) {
             return uvea_verdict_text((enum uvea_verdict)verdict);

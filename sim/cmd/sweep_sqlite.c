@@ -64,9 +64,11 @@ enum uvea_error uvea_sweep_sqlite_open(const char *path, struct uvea_sweep_backe
         status = sqlite3_exec(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", NULL, NULL,
                               NULL);
     }
-    if (status != SQLITE_OK) {
+    const bool read_only = status == SQLITE_OK && sqlite3_db_readonly(db, "main") == 1;
+    if (status != SQLITE_OK || read_only) {
         enum uvea_error error =
-            uvea_error_set(context, UVEA_ERR_IO, "%.200s: %.200s", path, sqlite3_errmsg(db));
+            uvea_error_set(context, UVEA_ERR_IO, "%.200s: %.200s", path,
+                           read_only ? "it cannot be written" : sqlite3_errmsg(db));
         (void)sqlite3_close(db);
         return error;
     }

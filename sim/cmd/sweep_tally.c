@@ -117,12 +117,20 @@ bool uvea_sweep_skipped_too_many(const struct uvea_sweep_tally *tally)
            tally->runs * UVEA_SWEEP_SKIPPED_PERCENT_MAX;
 }
 
+uint64_t uvea_sweep_planned(const struct uvea_sweep *sweep)
+{
+    return sweep->slot_count * sweep->arguments.file_count;
+}
+
 int uvea_sweep_status(const struct uvea_sweep *sweep)
 {
     static const enum uvea_verdict worst_first[] = {
         UVEA_VERDICT_WRONG,       UVEA_VERDICT_DIFFERS,        UVEA_VERDICT_CRASH,
         UVEA_VERDICT_NO_PROGRESS, UVEA_VERDICT_RESOURCE_LIMIT,
     };
+    if (uvea_sweep_signal() != 0) {
+        return UVEA_EXIT_SIGNAL + uvea_sweep_signal();
+    }
     for (size_t i = 0; i < UVEA_COUNT_OF(worst_first); i++) {
         if (sweep->tally.verdicts[worst_first[i]] > 0) {
             return uvea_verdict_exit_status(worst_first[i]);

@@ -22,6 +22,8 @@ static void write_scenarios(void)
     write_file("good.yaml", SMALL "requests: [{kind: new}]\n");
     write_file("two.yaml", SMALL "requests: [{kind: new}, {kind: duplicate, of: 5}]\n");
     write_file("bad.yaml", SMALL "requests: [{kind: new, expect: {match: true}}]\n");
+    write_file("long.yaml", "sessions: 8\nconnections: 2\ndatabase: {records: 1000000}\n"
+                            "requests: [{kind: new}]\n");
     write_file("none.yaml", SMALL "templates: {files: [none.ndjson]}\nrequests: [{kind: new}]\n");
 }
 
@@ -124,6 +126,10 @@ static void steps_are_runs(void **state)
     assert_true(runs >= 3);
     assert_int_equal(last, 1 + 150 * (runs - 1));
     assert_null(strstr(r->out, "restarts 0\n"));
+    // Each of them is in the table of faults, in the column of processes.
+    unsigned deaths = 0;
+    assert_int_equal(sscanf(strstr(r->out, "\n  all "), "\n  all %*s %*s %u", &deaths), 1);
+    assert_int_equal(deaths, runs);
     assert_non_null(strstr(r->out, "  uvea run good.yaml --seed 7 --set crash.p1_step=151\n"));
     r = shell("\"$UVEA\" run good.yaml --seed 7 --set crash.p1_step=151 --json");
     assert_int_equal(r->status, 0);
@@ -252,8 +258,6 @@ static void with_postgres(void **state)
 static void runs_that_do_not_end(void **state)
 {
     (void)state;
-    write_file("long.yaml", "sessions: 8\nconnections: 2\ndatabase: {records: 1000000}\n"
-                            "requests: [{kind: new}]\n");
     const struct shell_result *r = shell("\"$UVEA\" sweep long.yaml --seeds 1..1 --limit 1 " COLD);
     assert_int_equal(r->status, 13);
     assert_non_null(strstr(r->out, "# resource-limit: no result after 1 s of real time\n"));
@@ -278,7 +282,12 @@ static const struct status_case cases[] = {
     {"good.yaml --seeds 1..2 --allow-cold frob", 2, "--allow-cold frob"},
     {"good.yaml --seeds 1..2 --set no.such=1", 2, "there is no option 'no.such'"},
     {"good.yaml --seeds 1..1 --db no/such/place", 1, "no/such/place: unable to open"},
-    {"good.yaml --seeds 1..1 --allow-cold all --junit no/such/place", 1, "no/such/place"},
+    {"good.yaml --seeds 1..1 --junit no/such/place", 1, "no/such/place: No such file"},
+    {"long.yaml --seeds 1..1 --junit no/such/place", 1, "no/such/place: No such file"},
+    {"long.yaml --seeds 1..1 --junit good.yaml/j.xml", 1, "good.yaml/j.xml: Not a directory"},
+    {"long.yaml --seeds 1..1 --junit .", 1, ".: Is a directory"},
+    {"good.yaml two.yaml ./good.yaml --seeds 1..1", 2,
+     "./good.yaml is given twice, or is the same"},
 };
 
 static void statuses_and_sentences(void **state)
@@ -293,7 +302,66 @@ static void statuses_and_sentences(void **state)
     write_file("later.yaml", SMALL "requests: [{kind: zero-overlap}, {kind: duplicate, of: 5}]\n");
     const struct shell_result *r = shell("\"$UVEA\" sweep later.yaml --seeds 4..4 " COLD);
     assert_int_equal(r->status, 2); // found in the middle of a run
-    assert_non_null(strstr(r->err, "later.yaml, seed 4: requests[1] (request-2): "));
+    assert_non_null(strstr(r->err, "later.yaml, seed 4: line 4, requests[1] (request-2): "));
+    assert_non_null(
+        strstr(r->out, "\nNOT COMPLETED: 0 of 1 runs; stopped by: later.yaml, seed 4: "));
+    expect_figures(r, "not-completed", 0, 0, 0, 0);
+}
+
+// The second run has no end: the signal comes once the first one has failed.
+static void expect_interruption(const char *name, int number, const char *text)
+{
+    char line[120];
+    const struct shell_result *r = shell(
+        "rm -f i.sqlite; env --default-signal=%s \"$UVEA\" sweep bad.yaml long.yaml --seeds 1..1 "
+        "--jobs 1 --junit j.xml --db i.sqlite " COLD " >o 2>e & "
+        "until grep -q '^bad.yaml seed 1' e; do sleep 0.05; done; "
+        "kill -%s $!; wait $!; s=$?; cat o; exit $s",
+        name, name);
+    assert_int_equal(r->status, 128 + number);
+    expect_figures(r, "interrupted", 1, 1, 0, 0);
+    (void)snprintf(line, sizeof(line),
+                   "\nNOT COMPLETED: 1 of 2 runs; interrupted by signal %d (%s)\n", number, text);
+    assert_non_null(strstr(r->out, line));
+    r = shell("grep -c '<failure type=\"wrong\"' j.xml; "
+              "grep -c '<error message=\"interrupted by signal' j.xml; grep -c '<testcase ' j.xml");
+    assert_string_equal(r->out, "1\n1\n2\n");
+    // What was recorded is not run again.
+    r = shell("\"$UVEA\" sweep bad.yaml --seeds 1..1 --db i.sqlite " COLD);
+    expect_figures(r, "wrong", 1, 1, 0, 1);
+}
+
+static void an_interrupted_sweep_says_so(void **state)
+{
+    (void)state;
+    expect_interruption("TERM", 15, "Terminated");
+    expect_interruption("INT", 2, "Interrupt");
+}
+
+static void what_is_done_before_bad_input_is_told(void **state)
+{
+    (void)state;
+    write_file("later.yaml", SMALL "requests: [{kind: zero-overlap}, {kind: duplicate, of: 5}]\n");
+    const struct shell_result *r =
+        shell("\"$UVEA\" sweep good.yaml later.yaml --seeds 1..3 --jobs 1 --junit j.xml " COLD);
+    assert_int_equal(r->status, 2);
+    expect_figures(r, "not-completed", 1, 0, 0, 0);
+    assert_non_null(
+        strstr(r->out, "\nNOT COMPLETED: 1 of 6 runs; stopped by: later.yaml, seed 1: "));
+    r = shell("grep -c '<testcase ' j.xml; grep -c '<error message=\"stopped by: later.y' j.xml");
+    assert_string_equal(r->out, "2\n1\n");
+}
+
+static void an_empty_shard_is_none_that_passes(void **state)
+{
+    (void)state;
+    const struct shell_result *r =
+        shell("\"$UVEA\" sweep good.yaml --seeds 1..3 --shard 7/9 --junit j.xml " COLD);
+    assert_int_equal(r->status, 0);
+    assert_non_null(strstr(r->out, "\nshard is empty: no seed s of these has s mod 9 = 7\n"));
+    expect_figures(r, "empty", 0, 0, 0, 0);
+    r = shell("\"$UVEA\" sweep good.yaml --seeds 1..3 --shard 7/9");
+    assert_int_equal(r->status, 16);
 }
 
 // The alarm build's fault that makes a process's second run unlike its first.
@@ -336,6 +404,9 @@ int main(void)
         cmocka_unit_test(with_postgres),
         cmocka_unit_test(runs_that_do_not_end),
         cmocka_unit_test(statuses_and_sentences),
+        cmocka_unit_test(an_interrupted_sweep_says_so),
+        cmocka_unit_test(what_is_done_before_bad_input_is_told),
+        cmocka_unit_test(an_empty_shard_is_none_that_passes),
         cmocka_unit_test(runs_that_differ),
     };
     return cmocka_run_group_tests(tests, enter, leave);
