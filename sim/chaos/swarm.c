@@ -303,9 +303,6 @@ static void draw_hostile(struct swarm *swarm)
         return;
     }
     struct uvea_fault_plan fault = somewhere(swarm, UVEA_FAULT_DISK_WIPED);
-    // Not party 0, which keeps the topic: that stands for a service outside the three parties.
-    fault.from = 1 + (unsigned)below(swarm, UVEA_PARTY_COUNT - 1);
-    fault.to = (fault.from + 1) % UVEA_PARTY_COUNT;
     fault.kind =
         (enum uvea_fault_plan_kind)between(swarm, UVEA_FAULT_DISK_LYING, UVEA_FAULT_DISK_ROT);
     fault.for_ms = between(swarm, 1000, 20000);
