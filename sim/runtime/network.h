@@ -18,7 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct uvea_rt;
 struct uvea_sim;
+struct uvea_stream;
 
 enum {
     UVEA_SIM_PIECE_BYTES_MAX = 16 * 1024,
@@ -88,6 +90,11 @@ UVEA_MUST_USE enum uvea_error uvea_sim_inject(struct uvea_sim *sim,
 
 // All links move again.
 void uvea_sim_heal(struct uvea_sim *sim);
+
+// uvea_rt_stream_shut, with a few last bytes behind what was written: they need no room in the
+// window, and nobody is writing when len is not 0. What TLS says at the end of a stream.
+void uvea_sim_stream_shut_behind(struct uvea_rt *rt, struct uvea_stream *stream,
+                                 const uint8_t *last, size_t len);
 
 // Sees all bytes that arrive anywhere, piece by piece, as an onlooker: it must not change a thing.
 typedef void uvea_sim_watch_fn(void *arg, unsigned from, unsigned to, const uint8_t *bytes,

@@ -350,17 +350,16 @@ static void append(struct uvea_sim_pipe *pipe, const uint8_t *bytes, size_t len)
     }
 }
 
-// Writes what fits into one piece, the window and the next byte fault; *done counts it. A reset
-// that is under way swallows everything.
+// Writes what fits into one piece, `space` and the next byte fault; *done counts it. A reset that
+// is under way swallows everything.
 static enum uvea_error write_some(struct uvea_sim_pipe *pipe, const uint8_t *bytes, size_t len,
-                                  size_t *done)
+                                  size_t space, size_t *done)
 {
     struct uvea_sim *sim = sim_of(pipe);
     if (pipe->tail == UVEA_SIM_TAIL_RESET) {
         *done = len;
         return UVEA_OK;
     }
-    size_t space = pipe->link->config.window_bytes - (size_t)(pipe->written_at - pipe->read_at);
     struct uvea_sim_armed_fault *fault;
     size_t part = uvea_sim_fault_limit(sim, pipe, len < space ? len : space, &fault);
     if (part > 0) {
@@ -392,12 +391,13 @@ static enum uvea_error write_all(struct uvea_sim_node *node, struct uvea_sim_pip
         if (connection->broken) {
             return UVEA_ERR_RESET;
         }
-        if (pipe->written_at - pipe->read_at == pipe->link->config.window_bytes) {
+        size_t space = pipe->link->config.window_bytes - (size_t)(pipe->written_at - pipe->read_at);
+        if (space == 0) {
             UVEA_TRY(uvea_sim_wait(node, &pipe->writer, UVEA_SIM_WAIT_WRITE, stream, deadline_ns));
             continue;
         }
         size_t done;
-        UVEA_TRY(write_some(pipe, bytes, len, &done));
+        UVEA_TRY(write_some(pipe, bytes, len, space, &done));
         bytes += done;
         len -= done;
     }
@@ -418,4 +418,24 @@ enum uvea_error uvea_sim_op_stream_write(struct uvea_rt *rt, struct uvea_stream 
         stream->unusable = error == UVEA_ERR_TIMEOUT || error == UVEA_ERR_MEMORY;
     }
     return error;
+}
+
+void uvea_sim_stream_shut_behind(struct uvea_rt *rt, struct uvea_stream *stream,
+                                 const uint8_t *last, size_t len)
+{
+    struct uvea_sim_connection *connection = stream->connection;
+    struct uvea_sim_pipe *pipe = &connection->pipes[stream->end];
+    bool open = !stream->shut && !stream->unusable && !connection->broken &&
+                !connection->pipes[1 - stream->end].ended &&
+                !uvea_sim_refuses(uvea_sim_node_of(rt));
+    UVEA_CHECK(len == 0 || pipe->writer.first == NULL);
+    while (open && len > 0 && !connection->broken) {
+        size_t done;
+        if (write_some(pipe, last, len, len, &done) != UVEA_OK) {
+            break;
+        }
+        last += done;
+        len -= done;
+    }
+    uvea_sim_op_stream_shut(rt, stream);
 }
