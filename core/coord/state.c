@@ -85,14 +85,6 @@ void uvea_coord_set_ready(struct uvea_coord *coord, bool ready)
     release(coord);
 }
 
-bool uvea_coord_is_ready(const struct uvea_coord *coord)
-{
-    take(coord);
-    const bool ready = coord->ready;
-    release(coord);
-    return ready;
-}
-
 static bool is_listed(const struct uvea_coord *coord, const char *boot_id)
 {
     for (size_t i = 0; i < coord->verified_count; i++) {

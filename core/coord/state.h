@@ -34,7 +34,6 @@ const char *uvea_coord_boot_id(const struct uvea_coord *coord);
 // ---- what is told
 
 void uvea_coord_set_ready(struct uvea_coord *coord, bool ready);
-bool uvea_coord_is_ready(const struct uvea_coord *coord);
 
 // Remembers a peer's boot id, which /health then lists. LIMIT after UVEA_COORD_PEERS_MAX.
 UVEA_MUST_USE enum uvea_error uvea_coord_verify_peer(struct uvea_coord *coord,

@@ -51,22 +51,6 @@ static enum uvea_error reserve(struct uvea_spectral *spectral, size_t count)
     return UVEA_OK;
 }
 
-static void put(struct uvea_spectral *spectral, size_t index, const struct uvea_spectrum *record)
-{
-    const size_t tile_records = spectral->kernel->tile_records;
-
-    spectral->kernel->tile_put(spectral->tiles[index / tile_records], index % tile_records, record);
-}
-
-enum uvea_error uvea_spectral_insert(struct uvea_spectral *spectral,
-                                     const struct uvea_spectrum *record)
-{
-    UVEA_TRY(reserve(spectral, spectral->count + 1));
-    put(spectral, spectral->count, record);
-    spectral->count++;
-    return UVEA_OK;
-}
-
 enum uvea_error uvea_spectral_grow(struct uvea_spectral *spectral, size_t count)
 {
     UVEA_TRY(reserve(spectral, count));
@@ -77,8 +61,10 @@ enum uvea_error uvea_spectral_grow(struct uvea_spectral *spectral, size_t count)
 void uvea_spectral_set(struct uvea_spectral *spectral, size_t index,
                        const struct uvea_spectrum *record)
 {
+    const size_t tile_records = spectral->kernel->tile_records;
+
     UVEA_CHECK(index < spectral->count);
-    put(spectral, index, record);
+    spectral->kernel->tile_put(spectral->tiles[index / tile_records], index % tile_records, record);
 }
 
 // ---- conversion

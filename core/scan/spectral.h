@@ -38,10 +38,6 @@ UVEA_MUST_USE enum uvea_error uvea_spectral_init(struct uvea_spectral *spectral,
 // Wipes and frees.
 void uvea_spectral_deinit(struct uvea_spectral *spectral);
 
-// Appends a record. LIMIT when records_max are held. Unchanged on failure.
-UVEA_MUST_USE enum uvea_error uvea_spectral_insert(struct uvea_spectral *spectral,
-                                                   const struct uvea_spectrum *record);
-
 // Makes count records at least; each new one is to be set before it is searched. LIMIT beyond
 // records_max. count stays as it was on failure.
 UVEA_MUST_USE enum uvea_error uvea_spectral_grow(struct uvea_spectral *spectral, size_t count);
