@@ -343,6 +343,7 @@ struct uvea_mesh_counters uvea_mesh_counters(const struct uvea_mesh *mesh)
         .bytes_received = atomic_load(&mesh->bytes_received),
         .frames_dropped = atomic_load(&mesh->frames_dropped),
         .refused = atomic_load(&mesh->refused),
+        .waited_ns = atomic_load(&mesh->waited_ns),
     };
 }
 

@@ -122,6 +122,7 @@ struct uvea_mesh_counters {
     uint64_t bytes_received; // of data frames
     uint64_t frames_dropped; // received for a session id that is not in use
     uint64_t refused;        // inbound connectors turned away
+    uint64_t waited_ns;      // for a frame, added up over all sessions
 };
 struct uvea_mesh_counters uvea_mesh_counters(const struct uvea_mesh *mesh);
 uint64_t uvea_mesh_bytes_sent(const struct uvea_mesh *mesh);

@@ -122,6 +122,7 @@ struct uvea_mesh {
     _Atomic(uint64_t) bytes_received;
     _Atomic(uint64_t) frames_dropped;
     _Atomic(uint64_t) refused;
+    _Atomic(uint64_t) waited_ns;
 };
 
 // ---- accept.c

@@ -78,21 +78,39 @@ static const uint16_t *score_spectral_chunk(const struct uvea_scan_list *list,
 
 // Opens the anonymous bits of a chunk. distances: what the dense ring predicate refreshed on the
 // way, otherwise left empty.
-static enum uvea_error judge_chunk(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
-                                   size_t first, size_t count, struct uvea_share16 *distances,
-                                   struct uvea_error_context *context)
+static enum uvea_error judge_scores(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
+                                    const uint16_t *field_scores, size_t count,
+                                    struct uvea_share16 *distances)
 {
     const struct uvea_search_config *config = list->search->config;
 
     if (list->spectral) {
-        const uint16_t *scores = score_spectral_chunk(list, lane, first, count);
-        return uvea_mpc_field_match(lane->session, config->field_form, scores,
+        return uvea_mpc_field_match(lane->session, config->field_form, field_scores,
                                     list->way_count * count * ROTATIONS, lane->opened);
     }
-    UVEA_TRY(score_chunk(list, lane, first, count, context));
     return uvea_mpc_anonymous_match(lane->session, config->form, lane->scores, count * ROTATIONS,
                                     lane->opened,
                                     config->form == UVEA_PREDICATE_DENSE ? distances : NULL);
+}
+
+static enum uvea_error judge_chunk(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
+                                   size_t first, size_t count, struct uvea_share16 *distances,
+                                   struct uvea_error_context *context)
+{
+    struct uvea_stages *stages = list->source == UVEA_SCAN_RESIDENT ? list->search->stages : NULL;
+    uint64_t since_ns = uvea_stages_now_ns(stages);
+    const uint16_t *field_scores = NULL;
+    enum uvea_error error;
+
+    if (list->spectral) {
+        field_scores = score_spectral_chunk(list, lane, first, count);
+    } else {
+        UVEA_TRY(score_chunk(list, lane, first, count, context));
+    }
+    since_ns = uvea_stages_add(stages, UVEA_STAGE_SCORE, since_ns);
+    error = judge_scores(list, lane, field_scores, count, distances);
+    (void)uvea_stages_add(stages, UVEA_STAGE_PREDICATE, since_ns);
+    return error;
 }
 
 // Puts the ring scores of the candidates, in their order, at the front of the lane's scores.
@@ -319,30 +337,60 @@ static void prefetch_candidates(const struct uvea_search *search,
     }
 }
 
-enum uvea_error uvea_scan_chunk_run(void *arg, size_t at, struct uvea_error_context *context)
+// Looks closely at what passed.
+static enum uvea_error follow_candidates(const struct uvea_scan_list *list,
+                                         struct uvea_scan_lane *lane,
+                                         const struct uvea_share16 *distances,
+                                         struct uvea_scan_chunk *chunk,
+                                         struct uvea_error_context *context)
 {
-    struct uvea_scan_list *list = arg;
-    struct uvea_scan_lane *lane = &list->lanes[at % list->lane_count];
+    if (chunk->candidate_count == 0) {
+        return UVEA_OK;
+    }
+    if (list->spectral) {
+        score_candidates(list, lane, chunk);
+    }
+    UVEA_TRY(evaluate_candidates(list, lane, distances, chunk, context));
+    if (list->source == UVEA_SCAN_RESIDENT) {
+        prefetch_candidates(list->search, chunk);
+    }
+    return UVEA_OK;
+}
+
+static enum uvea_error run_chunk(const struct uvea_scan_list *list, struct uvea_scan_lane *lane,
+                                 size_t at, struct uvea_error_context *context)
+{
+    static const enum uvea_stage stages[] = {
+        [UVEA_SCAN_RESIDENT] = UVEA_STAGE_CANDIDATES,
+        [UVEA_SCAN_COLD] = UVEA_STAGE_OTHER_EYE,
+        [UVEA_SCAN_EARLIER] = UVEA_STAGE_EARLIER,
+    };
     struct uvea_scan_chunk *chunk = &list->chunks[at];
     const size_t first = at * list->chunk_records;
     const size_t left = list->count - first;
     const size_t count = left < list->chunk_records ? left : list->chunk_records;
     struct uvea_share16 distances = {0};
+    uint64_t since_ns = uvea_stages_now_ns(list->search->stages);
     enum uvea_error error;
 
     UVEA_TRY_CLEANUP(judge_chunk(list, lane, first, count, &distances, context));
-    UVEA_TRY_CLEANUP(collect_candidates(list, lane, first, count, chunk));
-    if (chunk->candidate_count > 0) {
-        if (list->spectral) {
-            score_candidates(list, lane, chunk);
-        }
-        UVEA_TRY_CLEANUP(evaluate_candidates(list, lane, &distances, chunk, context));
-        if (list->source == UVEA_SCAN_RESIDENT) {
-            prefetch_candidates(list->search, chunk);
-        }
+    if (list->source == UVEA_SCAN_RESIDENT) {
+        since_ns = uvea_stages_now_ns(list->search->stages);
     }
+    UVEA_TRY_CLEANUP(collect_candidates(list, lane, first, count, chunk));
+    UVEA_TRY_CLEANUP(follow_candidates(list, lane, &distances, chunk, context));
+    (void)uvea_stages_add(list->search->stages, stages[list->source], since_ns);
 cleanup:
     uvea_share16_deinit(&distances);
+    return error;
+}
+
+enum uvea_error uvea_scan_chunk_run(void *arg, size_t at, struct uvea_error_context *context)
+{
+    struct uvea_scan_list *list = arg;
+    struct uvea_scan_lane *lane = &list->lanes[at % list->lane_count];
+    const enum uvea_error error = run_chunk(list, lane, at, context);
+
     if (error != UVEA_OK && context != NULL && context->text[0] == '\0') {
         *context = lane->session->error;
     }

@@ -34,6 +34,7 @@
 #include "core/scan/query.h"
 #include "core/scan/resident.h"
 #include "core/scan/spectral.h"
+#include "core/scan/stages.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,7 +76,8 @@ struct uvea_search {
     struct uvea_cold *cold;               // the other eye of the same records
     const struct uvea_spectral *spectral; // with the NTT path: the scanned eye of the same records
     struct uvea_session *const *sessions;
-    size_t session_count; // a positive multiple of UVEA_SEARCH_SESSION_MULTIPLE
+    size_t session_count;       // a positive multiple of UVEA_SEARCH_SESSION_MULTIPLE
+    struct uvea_stages *stages; // may be NULL
 };
 
 // An earlier request of the same batch as a record: both eyes of its share in record form

@@ -161,7 +161,9 @@ static void set_up_process(struct uvea_node *node)
         .spectral = process->spectral,
         .sessions = node->session_at,
         .session_count = node->session_count,
+        .stages = &node->stages,
     };
+    process->stages = &node->stages;
     process->agree = (struct uvea_agree){
         .rt = node->rt,
         .party = node->config.party,

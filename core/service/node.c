@@ -21,6 +21,7 @@ enum uvea_error uvea_node_open(struct uvea_rt *rt, const struct uvea_node_config
     made->config = *config;
     made->store = store;
     made->batch_id = 1;
+    made->stages.rt = rt;
     error = uvea_coord_open(rt, config->party, config->image_name, &made->coord);
     if (error != UVEA_OK) {
         uvea_node_close(made);
@@ -62,16 +63,32 @@ void uvea_node_stop(struct uvea_node *node, const char *reason)
 
 struct uvea_node_stats uvea_node_stats(const struct uvea_node *node)
 {
-    return node->stats;
+    const struct uvea_node_counters *counters = &node->counters;
+    struct uvea_node_stats stats = {
+        .batches = atomic_load(&counters->batches),
+        .requests = atomic_load(&counters->requests),
+        .errors = atomic_load(&counters->errors),
+        .comparisons = atomic_load(&counters->comparisons),
+        .records = atomic_load(&counters->records),
+        .bytes_sent = atomic_load(&counters->bytes_sent),
+    };
+
+    for (size_t i = 0; i < UVEA_STAGE_COUNT; i++) {
+        stats.stage_ns[i] = atomic_load(&node->stages.ns[i]);
+    }
+    return stats;
 }
 
 // ---- batches
 
 static void count_work(struct uvea_node *node)
 {
-    node->stats.comparisons = node->process.comparisons;
-    node->stats.records = node->resident.count;
-    node->stats.bytes_sent = uvea_mesh_bytes_sent(node->mesh);
+    const struct uvea_mesh_counters mesh = uvea_mesh_counters(node->mesh);
+
+    atomic_store(&node->counters.comparisons, node->process.comparisons);
+    atomic_store(&node->counters.records, node->resident.count);
+    atomic_store(&node->counters.bytes_sent, mesh.bytes_sent);
+    atomic_store(&node->stages.ns[UVEA_STAGE_WAIT], mesh.waited_ns);
 }
 
 static enum uvea_error process_batch(struct uvea_node *node, struct uvea_batch *batch,
@@ -95,10 +112,12 @@ static enum uvea_error run_batch(struct uvea_node *node, uint32_t count,
                                  struct uvea_error_context *context)
 {
     struct uvea_batch batch = {0};
+    const uint64_t since_ns = uvea_stages_now_ns(&node->stages);
     enum uvea_error error;
 
     UVEA_TRY_CLEANUP(uvea_rt_point(node->rt, UVEA_POINT_SIZE_AGREED));
     UVEA_TRY_CLEANUP(uvea_node_take_batch(node, count, &batch, context));
+    (void)uvea_stages_add(&node->stages, UVEA_STAGE_RECEPTION, since_ns);
     UVEA_TRY_CLEANUP(process_batch(node, &batch, context));
     UVEA_TRY_CLEANUP(uvea_node_settle_batch(node, &batch, context));
     node->batch_id++;
@@ -123,14 +142,17 @@ static enum uvea_error agree_size(struct uvea_node *node, uint32_t *count,
 static enum uvea_error serve(struct uvea_node *node, struct uvea_error_context *context)
 {
     for (;;) {
+        const uint64_t since_ns = uvea_stages_now_ns(&node->stages);
         uint32_t count;
 
         UVEA_TRY(uvea_coord_stopped(node->coord, context));
         UVEA_TRY(agree_size(node, &count, context));
         if (count > 0) {
+            (void)uvea_stages_add(&node->stages, UVEA_STAGE_RECEPTION, since_ns);
             UVEA_TRY(run_batch(node, count, context));
         } else {
             UVEA_TRY(uvea_rt_sleep_ns(node->rt, node->config.timing.idle_ns));
+            (void)uvea_stages_add(&node->stages, UVEA_STAGE_IDLE, since_ns);
         }
     }
 }

@@ -90,7 +90,9 @@ struct uvea_node_stats {
     uint64_t comparisons;
     uint64_t records;
     uint64_t bytes_sent;
+    uint64_t stage_ns[UVEA_STAGE_COUNT];
 };
+// From any task while the node is open. Except for the stages, as of the last batch.
 struct uvea_node_stats uvea_node_stats(const struct uvea_node *node);
 
 // ---- the HTTP interface for clients, served beside the paths of core/coord/state.h

@@ -9,6 +9,18 @@
 #include "core/service/node.h"
 #include "core/service/process.h"
 
+#include <stdatomic.h>
+
+// What uvea_node_stats gives; written by the main task.
+struct uvea_node_counters {
+    atomic_uint_fast64_t batches;
+    atomic_uint_fast64_t requests;
+    atomic_uint_fast64_t errors;
+    atomic_uint_fast64_t comparisons;
+    atomic_uint_fast64_t records;
+    atomic_uint_fast64_t bytes_sent;
+};
+
 struct uvea_node {
     struct uvea_rt *rt;
     struct uvea_node_config config; // holds keys
@@ -33,7 +45,8 @@ struct uvea_node {
     struct uvea_process process;
 
     uint64_t batch_id; // of the batch in work or the next one
-    struct uvea_node_stats stats;
+    struct uvea_stages stages;
+    struct uvea_node_counters counters;
 };
 
 // ---- startup.c: service.md 8.2

@@ -483,19 +483,24 @@ static enum uvea_error encode_all(const struct work *work)
 static enum uvea_error run(struct work *work)
 {
     const struct uvea_process *process = work->process;
+    uint64_t since_ns = uvea_stages_now_ns(process->stages);
 
     UVEA_CHECK(!(uvea_plant_active(UVEA_PLANT_CRASH) && process->party.index == 1));
     UVEA_TRY(uvea_agree_state(&process->agree, uvea_resident_checksum(process->resident),
                               work->context));
     UVEA_TRY(prepare(work));
     UVEA_TRY(delete_all(work));
+    since_ns = uvea_stages_add(process->stages, UVEA_STAGE_QUERY, since_ns);
     UVEA_TRY(search_all(work));
+    since_ns = uvea_stages_add(process->stages, UVEA_STAGE_SEARCH, since_ns);
     UVEA_TRY(decide_all(work));
     UVEA_TRY(compare(work));
     UVEA_TRY(apply_all(work));
     UVEA_TRY(uvea_agree_state(&process->agree, uvea_resident_checksum(process->resident),
                               work->context));
-    return encode_all(work);
+    UVEA_TRY(encode_all(work));
+    (void)uvea_stages_add(process->stages, UVEA_STAGE_DECISION, since_ns);
+    return UVEA_OK;
 }
 
 static void wipe_and_free(void *memory, size_t bytes)

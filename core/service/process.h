@@ -12,6 +12,7 @@
 #include "core/scan/resident.h"
 #include "core/scan/search.h"
 #include "core/scan/spectral.h"
+#include "core/scan/stages.h"
 #include "core/service/agree.h"
 #include "core/service/batch.h"
 #include "core/service/spectral_cache.h"
@@ -33,6 +34,7 @@ struct uvea_process {
     uint8_t run_seed[UVEA_PRF_SEED_BYTES]; // the three parties' shared seed of this run
     struct uvea_iris_upload dummy;         // what a deleted identity becomes
     uint64_t comparisons;
+    struct uvea_stages *stages;
 };
 
 // (blocks) Takes the batch's entries through everything between their agreement and the commit:

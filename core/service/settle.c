@@ -158,11 +158,14 @@ static void acknowledge(struct uvea_node *node, const struct uvea_batch *batch)
 
 static void count_batch(struct uvea_node *node, const struct uvea_batch *batch)
 {
-    node->stats.batches++;
-    node->stats.requests += batch->count;
+    uint64_t errors = 0;
+
     for (size_t i = 0; i < batch->count; i++) {
-        node->stats.errors += batch->entries[i].error_reason != NULL;
+        errors += batch->entries[i].error_reason != NULL;
     }
+    atomic_fetch_add(&node->counters.batches, 1);
+    atomic_fetch_add(&node->counters.requests, batch->count);
+    atomic_fetch_add(&node->counters.errors, errors);
 }
 
 // By type in the order of service.md 4, by arrival within one.
@@ -195,8 +198,13 @@ static enum uvea_error publish(struct uvea_node *node, const struct uvea_batch *
 enum uvea_error uvea_node_settle_batch(struct uvea_node *node, const struct uvea_batch *batch,
                                        struct uvea_error_context *context)
 {
+    uint64_t since_ns = uvea_stages_now_ns(&node->stages);
+
     UVEA_TRY(commit(node, batch, context));
     acknowledge(node, batch);
     uvea_guard_enter(node->guard, UVEA_GUARD_IDLE);
-    return publish(node, batch, context);
+    since_ns = uvea_stages_add(&node->stages, UVEA_STAGE_COMMIT, since_ns);
+    UVEA_TRY(publish(node, batch, context));
+    (void)uvea_stages_add(&node->stages, UVEA_STAGE_PUBLISH, since_ns);
+    return UVEA_OK;
 }
