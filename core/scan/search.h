@@ -65,6 +65,11 @@ struct uvea_search_config {
     size_t chunk_records_max; // 1..UVEA_SEARCH_CHUNK_RECORDS
 };
 
+// Takes the score kernels of this name for both paths, or with "auto" the best that the processor
+// has. NOT_FOUND: there are none of that name, or not for this processor; config is unchanged.
+UVEA_MUST_USE enum uvea_error uvea_search_take_kernels(struct uvea_search_config *config,
+                                                       const char *name);
+
 // What a search works on. All borrowed; nothing else may use the sessions or change the database
 // meanwhile. sessions: by position, even for the left eye, odd for the right; the list of each eye
 // is cut into quarters: normal, mirror, intra-batch normal, intra-batch mirror. All three parties

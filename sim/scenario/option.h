@@ -5,6 +5,7 @@
 #define UVEA_SIM_SCENARIO_OPTION_H
 
 #include "core/base/error.h"
+#include "core/base/parse.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -128,15 +129,5 @@ UVEA_MUST_USE enum uvea_error uvea_option_parse(enum uvea_option option, const c
 
 // The value as it would be written in a scenario.
 void uvea_option_format(enum uvea_option option, uint64_t value, char text[64]);
-
-// Decimal digits only, low..high. what names the field in the sentence.
-UVEA_MUST_USE enum uvea_error uvea_number_parse(const char *what, const char *text, uint64_t low,
-                                                uint64_t high, uint64_t *value,
-                                                struct uvea_error_context *context);
-
-// Index of text in a list of choices separated by one space.
-UVEA_MUST_USE enum uvea_error uvea_choice_parse(const char *what, const char *choices,
-                                                const char *text, uint64_t *index,
-                                                struct uvea_error_context *context);
 
 #endif

@@ -1,8 +1,5 @@
 #include "sim/world/setup.h"
 
-#include "core/kernel/cpu.h"
-#include "core/kernel/ring_kernel.h"
-#include "core/kernel/spectral_kernel.h"
 #include "sim/runtime/random.h"
 
 #include <stdio.h>
@@ -88,23 +85,12 @@ static enum uvea_error choose_kernels(const struct uvea_scenario *scenario, unsi
                                       struct uvea_search_config *search,
                                       struct uvea_error_context *context)
 {
-    const struct uvea_cpu cpu = uvea_cpu_detect();
     enum uvea_option which = (enum uvea_option)(UVEA_OPTION_kernels_p0 + index);
     char name[64];
     uvea_option_format(which, option(scenario, which), name);
-    if (strcmp(name, "auto") == 0) {
-        search->kernel = uvea_ring_kernel_best(&cpu);
-        search->spectral_kernel = uvea_spectral_kernel_best(&cpu);
-        return UVEA_OK;
-    }
-    search->spectral_kernel = uvea_spectral_kernel_named(name, &cpu);
-    if (search->spectral_kernel == NULL) {
+    if (uvea_search_take_kernels(search, name) != UVEA_OK) {
         return uvea_error_set(context, UVEA_ERR_NOT_FOUND,
                               "kernels.p%u: this processor has no kernels '%s'", index, name);
-    }
-    search->kernel = uvea_ring_kernel_named(name, &cpu);
-    if (search->kernel == NULL) { // neon-i8mm has no counterpart in the ring
-        search->kernel = uvea_ring_kernel_best(&cpu);
     }
     return UVEA_OK;
 }

@@ -34,6 +34,7 @@ function declare_layers(    low) {
     may["core/service"] = may["core/coord"] "core/service "
     may["core/tls"] = low "core/tls "
     may["core/posix"] = low "core/tls core/posix "
+    may["core/daemon"] = may["core/service"] "core/tls core/posix core/daemon "
     may["oracle"] = " core/base oracle "
 }
 
@@ -89,7 +90,7 @@ function ban_header(names, where, except, instead) {
 function declare_bans(    ours, none, command) {
     ours = "^(core|oracle|sim)/"
     none = "^$"
-    command = "^(core/posix|sim/cmd)/"
+    command = "^(core/posix|core/daemon|sim/cmd)/"
     ban("malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|free", ours,
         "^core/base/mem\\.c$", "use uvea_mem_alloc and uvea_mem_free of core/base/mem.h (json_dumpb instead of json_dumps)")
     ban("strdup|strndup|asprintf|vasprintf|getline|getdelim|open_memstream", ours, none,
@@ -115,10 +116,10 @@ function declare_bans(    ours, none, command) {
     ban_header("sys/random\\.h|openssl/rand\\.h", ours, "^core/posix/|^sim/cmd/entropy\\.c$", "use uvea_rt_entropy")
     ban_header("assert\\.h", ours, none, "use UVEA_CHECK of core/base/check.h, which stays in release builds")
     ban("assert", ours, none, "use UVEA_CHECK of core/base/check.h, which stays in release builds")
-    ban("abort|exit|_exit|_Exit|quick_exit", "^core/", "^core/(base/check\\.c$|posix/)",
+    ban("abort|exit|_exit|_Exit|quick_exit", "^core/", "^core/(base/check\\.c$|posix/|daemon/)",
         "return an enum uvea_error; UVEA_CHECK for programmer errors")
     ban("printf|puts|putchar|perror|fprintf|vfprintf|fputs", "^core/",
-        "^core/(base/check\\.c$|posix/|[a-z]+/generate\\.c$)",
+        "^core/(base/check\\.c$|posix/|daemon/|[a-z]+/generate\\.c$)",
         "put the sentence into struct uvea_error_context")
     ban("strcpy|strcat|sprintf|vsprintf|gets|stpcpy", ours, none, "use snprintf or struct uvea_buf")
     ban("atoi|atol|atoll|atof|strtok", ours, none, "use strtoull or strtoll and check the end and errno")

@@ -1,0 +1,23 @@
+// Files that an operator names.
+#ifndef UVEA_CORE_DAEMON_FILE_H
+#define UVEA_CORE_DAEMON_FILE_H
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/service/share_object.h"
+
+#include <stddef.h>
+
+// Appends the file's bytes. IO: missing or unreadable; LIMIT: longer than bytes_max. The sentence
+// names the file.
+UVEA_MUST_USE enum uvea_error uvea_file_read(const char *path, size_t bytes_max,
+                                             struct uvea_buf *out,
+                                             struct uvea_error_context *context);
+
+// A key for share objects: base64 of the 32 secret random bytes that uvea_share_key_pair_from_seed
+// takes, with or without a line end. USAGE: others than the file's owner may read or write it.
+UVEA_MUST_USE enum uvea_error uvea_file_read_share_key(const char *path,
+                                                       struct uvea_share_key_pair *pair,
+                                                       struct uvea_error_context *context);
+
+#endif
