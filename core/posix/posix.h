@@ -39,7 +39,8 @@ struct uvea_posix_config {
 // No TLS, no pinning, 64 connections, 5 s, 60 s, 5 s, nobody told.
 struct uvea_posix_config uvea_posix_config_default(void);
 
-// SIGPIPE is ignored from here on. MEMORY, IO.
+// From here on the process ignores SIGPIPE and may open as many files as its hard limit allows.
+// USAGE: a processor that the process may not use; MEMORY, IO.
 UVEA_MUST_USE enum uvea_error uvea_posix_open(const struct uvea_posix_config *config,
                                               struct uvea_rt **rt,
                                               struct uvea_error_context *context);
@@ -49,6 +50,9 @@ void uvea_posix_stop(struct uvea_rt *rt);
 
 // Every task is joined and everything closed. NULL is allowed.
 void uvea_posix_close(struct uvea_rt *rt);
+
+// The port of a listener made by this runtime; what port 0 in its address became.
+uint16_t uvea_posix_port(const struct uvea_listener *listener);
 
 // What the runtime has carried so far, under TLS and above it. From any thread.
 struct uvea_posix_counters {

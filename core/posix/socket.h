@@ -47,6 +47,30 @@ struct uvea_posix_address {
 UVEA_MUST_USE enum uvea_error uvea_posix_address_parse(const char *text,
                                                        struct uvea_posix_address *address);
 
+// ---- resolve.c
+
+struct addrinfo;
+
+// (blocks) The numeric addresses of a name, for streams; freeaddrinfo releases them. NOT_FOUND: no
+// such name; LIMIT: too many names are being looked up.
+UVEA_MUST_USE enum uvea_error uvea_posix_resolve(const struct uvea_posix_address *address,
+                                                 struct addrinfo **list, uint64_t deadline_ns);
+
+// "1.2.3.4:80" or "[::1]:80".
+struct sockaddr;
+void uvea_posix_address_show(const struct sockaddr *address, char out[UVEA_POSIX_ADDRESS_BYTES]);
+
+// ---- waiting for descriptors
+
+// (blocks) Until fd is ready for `events` of poll(2), or broken. CLOSED: wake_fd is readable;
+// TIMEOUT.
+UVEA_MUST_USE enum uvea_error uvea_posix_wait(int fd, short events, int wake_fd,
+                                              uint64_t deadline_ns);
+// Makes a wake_fd readable, for good.
+void uvea_posix_wake(int wake_fd);
+
+// ---- listener.c
+
 // Port 0 lets the system choose; uvea_posix_listener_port tells what it chose.
 UVEA_MUST_USE enum uvea_error uvea_posix_listener_open(struct uvea_posix *posix,
                                                        const char *address,
@@ -61,11 +85,20 @@ void uvea_posix_listener_shut(struct uvea_posix_listener *listener);
 // NULL is allowed.
 void uvea_posix_listener_close(struct uvea_posix_listener *listener);
 
-// (blocks) NOT_FOUND when nobody listens there or the name is not known.
+// ---- dial.c
+
+// (blocks) NOT_FOUND when nobody listens there or the name is not known. peer: where it ended up.
 UVEA_MUST_USE enum uvea_error uvea_posix_socket_dial(struct uvea_posix *posix,
                                                      const struct uvea_posix_address *address,
                                                      struct uvea_posix_socket **socket,
+                                                     char peer[UVEA_POSIX_ADDRESS_BYTES],
                                                      uint64_t deadline_ns);
+
+// ---- socket.c
+
+// Takes over a connected descriptor, on failure too.
+UVEA_MUST_USE enum uvea_error uvea_posix_socket_open(struct uvea_posix *posix, int fd,
+                                                     struct uvea_posix_socket **socket);
 
 // Contracts of uvea_rt_read, uvea_rt_write and uvea_rt_stream_close.
 UVEA_MUST_USE enum uvea_error uvea_posix_socket_read(struct uvea_posix_socket *socket, uint8_t *out,

@@ -44,14 +44,15 @@ static inline struct uvea_posix *uvea_posix_of(struct uvea_rt *rt)
     return (struct uvea_posix *)rt;
 }
 
+// ---- clock.c
+
+uint64_t uvea_posix_now_ns(void);
+
 // Condition variables that wait by the runtime's clock.
 UVEA_MUST_USE enum uvea_error uvea_posix_cond_init(pthread_cond_t *cond);
 // False when the deadline has passed.
 bool uvea_posix_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline_ns);
 
-// ---- clock.c
-
-uint64_t uvea_posix_now_ns(void);
 uint64_t uvea_posix_op_now_ns(struct uvea_rt *rt);
 uint64_t uvea_posix_op_wall_ns(struct uvea_rt *rt);
 enum uvea_error uvea_posix_op_sleep_until(struct uvea_rt *rt, uint64_t deadline_ns);
