@@ -16,6 +16,7 @@
 #include "core/service/share_object.h"
 #include "core/store/store.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,6 +83,10 @@ void uvea_node_stop(struct uvea_node *node, const char *reason);
 
 // NULL is allowed.
 void uvea_node_close(struct uvea_node *node);
+
+// What the three parties must have in common, as a JSON object that the caller releases; NULL when
+// memory is short.
+json_t *uvea_node_common_config(const struct uvea_node_config *config);
 
 struct uvea_node_stats {
     uint64_t batches;

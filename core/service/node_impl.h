@@ -59,8 +59,6 @@ UVEA_MUST_USE enum uvea_error uvea_node_start(struct uvea_node *node,
 
 UVEA_MUST_USE enum uvea_error uvea_node_check_config(const struct uvea_node_config *config,
                                                      struct uvea_error_context *context);
-// What the three parties must have in common, as an object; NULL when memory is short.
-json_t *uvea_node_common_config(const struct uvea_node_config *config);
 
 // ---- load.c: the database in memory, and what searches it
 

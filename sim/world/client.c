@@ -13,7 +13,6 @@
 
 enum { NAME_BYTES = 40 };
 #define POLL_NS_MIN (5 * UVEA_MS)
-#define POLL_NS_MAX (200 * UVEA_MS)
 
 // What one request needs; too big for a task's stack.
 struct turn {
@@ -37,6 +36,13 @@ static bool late(const struct uvea_client *client)
     return uvea_rt_now_ns(client->rt) >= client->deadline_ns;
 }
 
+static void note(const struct uvea_client *client, const char *kind, const char *text)
+{
+    if (client->simulated) {
+        uvea_sim_note(client->rt, kind, text);
+    }
+}
+
 // ---- answers
 
 static size_t under_way(const struct uvea_client *client)
@@ -46,6 +52,25 @@ static size_t under_way(const struct uvea_client *client)
         least = client->read[party] < least ? client->read[party] : least;
     }
     return client->sent > least ? client->sent - (size_t)least : 0;
+}
+
+static void read_everybody(struct uvea_client *client)
+{
+    const size_t before = under_way(client);
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        if (client->read[party] < client->sent) {
+            uvea_client_read_results(client, party);
+        }
+    }
+    if (under_way(client) >= before) {
+        return;
+    }
+    if (client->simulated) {
+        uvea_sim_progress(client->rt);
+    }
+    if (client->patience_ns != 0) {
+        client->deadline_ns = uvea_rt_deadline_ns(client->rt, client->patience_ns);
+    }
 }
 
 // Reads on from every party until no more than `most` requests wait for an answer of some party.
@@ -62,18 +87,13 @@ static enum uvea_error await(struct uvea_client *client, size_t most)
                                   "%zu of %zu requests are not answered by all parties", before,
                                   client->sent);
         }
-        for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-            if (client->read[party] < client->sent) {
-                uvea_client_read_results(client, party);
-            }
-        }
+        read_everybody(client);
         if (under_way(client) < before) {
-            uvea_sim_progress(client->rt);
             pause_ns = POLL_NS_MIN;
             continue;
         }
         UVEA_TRY(uvea_rt_sleep_ns(client->rt, pause_ns));
-        pause_ns = 2 * pause_ns < POLL_NS_MAX ? 2 * pause_ns : POLL_NS_MAX;
+        pause_ns = 2 * pause_ns < client->poll_ns_max ? 2 * pause_ns : client->poll_ns_max;
     }
     if (client->progress != NULL) {
         client->progress(client->progress_arg, client->sent - under_way(client),
@@ -144,7 +164,7 @@ static enum uvea_error make_object(struct uvea_client *client, struct turn *turn
     uvea_population_split(&turn->demand.pair, &turn->shares, turn->split, turn->uploads);
     uvea_sim_random_fill(&turn->shares, entropy[0], sizeof(entropy));
     uvea_buf_clear(&turn->object);
-    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+    for (unsigned party = 0; client->leak != NULL && party < UVEA_PARTY_COUNT; party++) {
         UVEA_TRY(uvea_leak_know(client->leak, party, &turn->uploads[party]));
     }
     return uvea_share_object_encode(turn->uploads,
@@ -186,7 +206,7 @@ static enum uvea_error insist(struct uvea_client *client, unsigned party,
     for (*tries = 1;; ++*tries) {
         const uint64_t deadline_ns = uvea_rt_deadline_ns(client->rt, 10 * UVEA_SECOND);
         const enum uvea_error error =
-            uvea_rt_http_call(client->rt, client->addresses[party], request, response, deadline_ns);
+            uvea_client_call(client, party, request, response, deadline_ns);
         if (error == UVEA_OK && response->status == 200) {
             return UVEA_OK;
         }
@@ -272,20 +292,32 @@ static enum uvea_error post(struct uvea_client *client, struct turn *turn)
         UVEA_TRY(sequence == 0 ? uvea_rt_sleep_ns(client->rt, POLL_NS_MIN) : UVEA_OK);
     }
     uvea_ledger_accept(client->ledger, turn->key, sequence);
+    if (client->times != NULL && sequence <= client->scenario->request_count) {
+        client->times[sequence - 1].accepted_ns = uvea_rt_now_ns(client->rt);
+    }
     return UVEA_OK;
 }
 
 // ---- one after the other
+
+// A request has the same names whether or not the database before it was enrolled by requests.
+static void name_request(const struct uvea_client *client, struct turn *turn, size_t index)
+{
+    const bool enrols = index < client->enrolments;
+    const size_t number = 1 + (enrols ? index : index - client->enrolments);
+    (void)snprintf(turn->key, sizeof(turn->key), enrols ? "record-%zu" : "message-%zu", number);
+    (void)snprintf(turn->id, sizeof(turn->id), enrols ? "enrolment-%zu" : "request-%zu", number);
+    (void)snprintf(turn->s3_key, sizeof(turn->s3_key),
+                   enrols ? "shares-of-record-%zu" : "shares-%zu", number);
+}
 
 static enum uvea_error send_request(struct uvea_client *client, struct turn *turn, size_t index)
 {
     const struct uvea_request_plan *plan = &client->scenario->requests[index];
     const bool certain = client->scenario->options[UVEA_OPTION_client_window] == 1;
     struct uvea_error_context said = {.text = ""};
-    (void)snprintf(turn->key, sizeof(turn->key), "message-%zu", index + 1);
-    (void)snprintf(turn->id, sizeof(turn->id), "request-%zu", index + 1);
-    (void)snprintf(turn->s3_key, sizeof(turn->s3_key), "shares-%zu", index + 1);
-    uvea_sim_note(client->rt, "request", turn->id);
+    name_request(client, turn, index);
+    note(client, "request", turn->id);
     enum uvea_error error =
         uvea_population_demand(client->population, index, uvea_ledger_model(client->ledger),
                                certain, &turn->demand, &said);
@@ -305,11 +337,37 @@ static enum uvea_error send_request(struct uvea_client *client, struct turn *tur
     return UVEA_OK;
 }
 
-static enum uvea_error pause_before(struct uvea_client *client, struct turn *turn)
+// Until it is due, with an eye on the answers to those before it.
+static enum uvea_error keep_pace(struct uvea_client *client, size_t index)
 {
+    const uint64_t due_ns = client->paced_from_ns + (index - client->enrolments) * client->pace_ns;
+    uint64_t now_ns = uvea_rt_now_ns(client->rt);
+    while (now_ns < due_ns) {
+        const uint64_t left_ns = due_ns - now_ns;
+        read_everybody(client);
+        UVEA_TRY(uvea_rt_sleep_ns(client->rt, left_ns < POLL_NS_MIN ? left_ns : POLL_NS_MIN));
+        now_ns = uvea_rt_now_ns(client->rt);
+    }
+    return UVEA_OK;
+}
+
+static enum uvea_error pause_before(struct uvea_client *client, struct turn *turn, size_t index)
+{
+    if (index < client->enrolments) {
+        return UVEA_OK;
+    }
+    if (client->pace_ns != 0) {
+        return keep_pace(client, index);
+    }
     const uint64_t mean_ms = client->scenario->options[UVEA_OPTION_client_pause_ms];
     const uint64_t pause_ns = uvea_sim_random_exponential(&turn->pause, mean_ms * UVEA_MS);
     return pause_ns == 0 ? UVEA_OK : uvea_rt_sleep_ns(client->rt, pause_ns);
+}
+
+static size_t window_of(const struct uvea_client *client, size_t index)
+{
+    return index < client->enrolments ? UVEA_CLIENT_ENROLMENTS
+                                      : client->scenario->options[UVEA_OPTION_client_window];
 }
 
 static enum uvea_error take_turn(struct uvea_client *client, struct turn *turn, size_t index)
@@ -317,16 +375,19 @@ static enum uvea_error take_turn(struct uvea_client *client, struct turn *turn, 
     const struct uvea_request_plan *plan = &client->scenario->requests[index];
     if (uvea_plant_active(UVEA_PLANT_UNSTEADY)) {
         static unsigned turns;
-        uvea_sim_note(client->rt, "unsteady", turns++ % 3 == 0 ? "one" : "other");
+        note(client, "unsteady", turns++ % 3 == 0 ? "one" : "other");
+    }
+    if (index == client->enrolments) { // the database is complete
+        UVEA_TRY(await(client, 0));
+        client->paced_from_ns = uvea_rt_now_ns(client->rt);
     }
     if (plan->type == UVEA_PLAN_RESTART) {
         UVEA_TRY(await(client, 0));
-        client->restart(client->restart_arg, plan);
-        return UVEA_OK;
+        return client->restart(client->restart_arg, plan, &client->reason);
     }
-    UVEA_TRY(pause_before(client, turn));
+    UVEA_TRY(pause_before(client, turn, index));
     UVEA_TRY(send_request(client, turn, index));
-    return await(client, client->scenario->options[UVEA_OPTION_client_window] - 1);
+    return await(client, window_of(client, index) - 1);
 }
 
 static enum uvea_error serve(struct uvea_client *client, struct turn *turn)

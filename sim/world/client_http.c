@@ -36,6 +36,29 @@ uint64_t uvea_client_sequence_of(const struct uvea_http_response *response, cons
     return sequence;
 }
 
+enum uvea_error uvea_client_call(struct uvea_client *client, unsigned party,
+                                 const struct uvea_http_request *request,
+                                 struct uvea_http_response *response, uint64_t deadline_ns)
+{
+    const enum uvea_error error =
+        uvea_rt_http_call(client->rt, client->addresses[party], request, response, deadline_ns);
+    client->bytes_sent += request->body_bytes;
+    if (error == UVEA_OK) {
+        client->bytes_received += response->body.len;
+    }
+    if (error == UVEA_ERR_NOT_FOUND && client->absent != NULL) {
+        client->absent(client->absent_arg, party);
+    }
+    return error;
+}
+
+static void note_time(struct uvea_client *client, unsigned party, uint64_t sequence)
+{
+    if (client->times != NULL && sequence <= client->scenario->request_count) {
+        client->times[sequence - 1].answered_ns[party] = uvea_rt_now_ns(client->rt);
+    }
+}
+
 static void take_result(struct uvea_client *client, unsigned party, const json_t *result)
 {
     const json_int_t number = json_integer_value(json_object_get(result, "number"));
@@ -56,6 +79,7 @@ static void take_result(struct uvea_client *client, unsigned party, const json_t
     uvea_ledger_result(client->ledger, uvea_party_at(party), &read);
     if ((uint64_t)number == client->read[party] + 1) {
         client->read[party]++;
+        note_time(client, party, sequence);
     }
 }
 
@@ -67,8 +91,7 @@ void uvea_client_read_results(struct uvea_client *client, unsigned party)
     const struct uvea_http_request request = {.method = "GET", .target = target};
     struct uvea_http_response response = {.status = 0};
     const uint64_t deadline_ns = uvea_rt_deadline_ns(client->rt, 10 * UVEA_SECOND);
-    if (uvea_rt_http_call(client->rt, client->addresses[party], &request, &response, deadline_ns) !=
-        UVEA_OK) {
+    if (uvea_client_call(client, party, &request, &response, deadline_ns) != UVEA_OK) {
         return;
     }
     if (response.status == 200) {

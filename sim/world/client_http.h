@@ -7,6 +7,12 @@
 
 #include <stdint.h>
 
+// (blocks) uvea_rt_http_call to a party, counted; says when nobody is there.
+UVEA_MUST_USE enum uvea_error uvea_client_call(struct uvea_client *client, unsigned party,
+                                               const struct uvea_http_request *request,
+                                               struct uvea_http_response *response,
+                                               uint64_t deadline_ns);
+
 // (blocks) Asks a party for its results behind those read already, and gives what comes to the
 // ledger. Whatever goes wrong is left for the next time.
 void uvea_client_read_results(struct uvea_client *client, unsigned party);

@@ -108,17 +108,16 @@ enum uvea_error uvea_setup_keys(const struct uvea_scenario *scenario, unsigned i
     return uvea_share_key_pair_from_seed(seed, &keys->current);
 }
 
-enum uvea_error uvea_setup_node(const struct uvea_scenario *scenario, unsigned index,
-                                struct uvea_node_config *config, struct uvea_error_context *context)
+// All but kernels and keys.
+static void describe_node(const struct uvea_scenario *scenario, unsigned index,
+                          struct uvea_node_config *config)
 {
-    struct uvea_search_config search = search_of(scenario);
-    UVEA_TRY(choose_kernels(scenario, index, &search, context));
     *config = uvea_node_config_default(uvea_party_at(index));
     config->environment = "simulation";
     config->image_name = "uvea";
     config->mesh = mesh_of(scenario, index);
     config->prf = option(scenario, UVEA_OPTION_root_prf) == 0 ? UVEA_PRF_AES128 : UVEA_PRF_CHACHA8;
-    config->search = search;
+    config->search = search_of(scenario);
     config->policy = policy_of(scenario);
     config->gates = (struct uvea_gates){
         .enable_reauth = option(scenario, UVEA_OPTION_service_enable_reauth) != 0,
@@ -134,7 +133,24 @@ enum uvea_error uvea_setup_node(const struct uvea_scenario *scenario, unsigned i
     config->http_address = uvea_setup_http_addresses[index];
     memcpy(config->peer_http_addresses, uvea_setup_http_addresses,
            sizeof(config->peer_http_addresses));
-    return uvea_setup_keys(scenario, index, &config->keys);
+}
+
+enum uvea_error uvea_setup_node(const struct uvea_scenario *scenario, unsigned index,
+                                struct uvea_node_config *config, struct uvea_error_context *context)
+{
+    struct uvea_node_config described;
+    describe_node(scenario, index, &described);
+    UVEA_TRY(choose_kernels(scenario, index, &described.search, context));
+    UVEA_TRY(uvea_setup_keys(scenario, index, &described.keys));
+    *config = described;
+    return UVEA_OK;
+}
+
+json_t *uvea_setup_common_config(const struct uvea_scenario *scenario)
+{
+    struct uvea_node_config config;
+    describe_node(scenario, 0, &config);
+    return uvea_node_common_config(&config);
 }
 
 // ---- the ledger

@@ -8,6 +8,8 @@
 #include "sim/scenario/scenario.h"
 #include "sim/world/ledger.h"
 
+#include <jansson.h>
+
 void uvea_setup_sim(const struct uvea_scenario *scenario, struct uvea_sim_config *config);
 
 // The addresses of the parties' HTTP servers: literals.
@@ -22,6 +24,9 @@ UVEA_MUST_USE enum uvea_error uvea_setup_keys(const struct uvea_scenario *scenar
 UVEA_MUST_USE enum uvea_error uvea_setup_node(const struct uvea_scenario *scenario, unsigned index,
                                               struct uvea_node_config *config,
                                               struct uvea_error_context *context);
+
+// What parties that run the scenario have in common (uvea_node_common_config); NULL: MEMORY.
+json_t *uvea_setup_common_config(const struct uvea_scenario *scenario);
 
 struct uvea_ledger_config uvea_setup_ledger(const struct uvea_scenario *scenario);
 

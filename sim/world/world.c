@@ -243,9 +243,11 @@ void uvea_world_close_stores(struct uvea_store *stores[UVEA_PARTY_COUNT])
 
 // ---- running
 
-static void restart(void *arg, const struct uvea_request_plan *plan)
+static enum uvea_error restart(void *arg, const struct uvea_request_plan *plan,
+                               struct uvea_error_context *reason)
 {
     struct uvea_world *world = arg;
+    (void)reason;
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         if (plan->party != UVEA_PLAN_PARTY_ALL && plan->party != (enum uvea_plan_party)party) {
             continue;
@@ -256,6 +258,7 @@ static void restart(void *arg, const struct uvea_request_plan *plan)
             uvea_machine_stop(&world->machines[party], false, "asked to restart");
         }
     }
+    return UVEA_OK;
 }
 
 static void run_client(void *arg)
@@ -294,7 +297,9 @@ static enum uvea_error start(struct uvea_world *world, struct uvea_error_context
         .scenario = &world->scenario,
         .population = &world->population,
         .ledger = world->ledger,
+        .simulated = true,
         .leak = &world->leak,
+        .poll_ns_max = 200 * UVEA_MS,
         .deadline_ns = uvea_rt_deadline_ns(rt, client_time_ns(world)),
         .restart = restart,
         .restart_arg = world,

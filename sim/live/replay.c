@@ -1,0 +1,409 @@
+#include "sim/live/replay.h"
+
+#include "core/base/mem.h"
+#include "sim/live/replay_impl.h"
+#include "sim/world/client.h"
+#include "sim/world/ledger.h"
+#include "sim/world/population.h"
+#include "sim/world/setup.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POLL_NS_MAX (10 * UVEA_MS)      // which bounds how exact latencies are
+#define ABSENCE_NS (3 * UVEA_SECOND)    // before a party that is gone is started
+#define STORE_PAUSE_NS (200 * UVEA_MS)  // between two tries to open a store that is in use
+#define STORE_NS_MAX (20 * UVEA_SECOND) // in all
+
+struct replay {
+    const struct uvea_replay_config *config;
+    struct uvea_replay_result *result;
+    struct uvea_scenario scenario; // as it is carried out
+    size_t enrolments;
+    struct uvea_population population;
+    struct uvea_ledger *ledger;
+    struct uvea_client client;
+    struct uvea_rows enrolled;            // answers to the enrolments
+    struct uvea_client_times *times;      // owned, by sequence number - 1
+    uint64_t absent_ns[UVEA_PARTY_COUNT]; // since when, or when it was last started; 0: it is not
+};
+
+// ---- what is done to parties
+
+static bool can(const struct replay *replay, unsigned party, enum uvea_replay_act act)
+{
+    return (replay->config->control.can[party] & 1u << act) != 0;
+}
+
+static enum uvea_error act(const struct replay *replay, unsigned party, enum uvea_replay_act what,
+                           struct uvea_error_context *context)
+{
+    return replay->config->control.act(replay->config->control.arg, party, what, context);
+}
+
+// A uvea_client_restart_fn.
+static enum uvea_error restart(void *arg, const struct uvea_request_plan *plan,
+                               struct uvea_error_context *reason)
+{
+    const struct replay *replay = arg;
+    const enum uvea_replay_act end =
+        plan->how == UVEA_PLAN_KILL ? UVEA_REPLAY_KILL : UVEA_REPLAY_STOP;
+    bool chosen[UVEA_PARTY_COUNT];
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        chosen[party] =
+            plan->party == UVEA_PLAN_PARTY_ALL || plan->party == (enum uvea_plan_party)party;
+        if (chosen[party]) {
+            UVEA_TRY(act(replay, party, end, reason));
+        }
+    }
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        if (chosen[party]) {
+            UVEA_TRY(act(replay, party, UVEA_REPLAY_START, reason));
+        }
+    }
+    return UVEA_OK;
+}
+
+// A uvea_client_absent_fn. The peers of a party that was restarted end as well, and nobody else may
+// be there to start them. That a start fails because the party runs after all is no harm.
+static void absent(void *arg, unsigned party)
+{
+    struct replay *replay = arg;
+    const uint64_t now_ns = uvea_rt_now_ns(replay->config->rt);
+    struct uvea_error_context ignored;
+    if (replay->absent_ns[party] == 0 || !can(replay, party, UVEA_REPLAY_START)) {
+        replay->absent_ns[party] = now_ns;
+    } else if (now_ns - replay->absent_ns[party] >= ABSENCE_NS) {
+        replay->absent_ns[party] = now_ns;
+        if (act(replay, party, UVEA_REPLAY_START, &ignored) != UVEA_OK) {
+            return;
+        }
+    }
+}
+
+// ---- verdicts: the first that is decided stands
+
+UVEA_PRINTF(3, 4)
+static void decide(struct uvea_replay_result *result, enum uvea_verdict verdict, const char *format,
+                   ...)
+{
+    if (result->verdict == UVEA_VERDICT_PASS) {
+        va_list args;
+        va_start(args, format);
+        result->verdict = verdict;
+        (void)vsnprintf(result->reason, sizeof(result->reason), format, args);
+        va_end(args);
+    }
+}
+
+// What the oracle says of an enrolment that is no insertion: the records that the pair matches.
+static void name_matches(const char *outcome, char text[100])
+{
+    json_t *object = json_loads(outcome, 0, NULL);
+    const json_t *matched = json_object_get(object, "matched_serial_ids");
+    text[0] = '\0';
+    if (json_array_size(matched) > 0) {
+        (void)snprintf(text, 100, " (record %" JSON_INTEGER_FORMAT ")",
+                       json_integer_value(json_array_get(matched, 0)));
+    }
+    json_decref(object);
+}
+
+// The first record that could not be enrolled; false when all could.
+static bool judge_enrolments(const struct replay *replay)
+{
+    const struct uvea_rows *rows = &replay->enrolled;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct uvea_ledger_outcome outcome = {.ruled = false};
+        char matches[100];
+        if (uvea_ledger_outcome(replay->ledger, rows->at[i].key, &outcome) != UVEA_OK ||
+            !outcome.ruled || !outcome.matched) {
+            continue;
+        }
+        name_matches(rows->at[i].oracle, matches);
+        decide(replay->result, UVEA_VERDICT_WRONG,
+               "record %zu of the scenario's database matches one before it%s: a database whose "
+               "records match each other cannot be enrolled by requests",
+               i + 1, matches);
+        return true;
+    }
+    return false;
+}
+
+static void judge(struct replay *replay)
+{
+    struct uvea_replay_result *result = replay->result;
+    const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(replay->ledger);
+    if (judge_enrolments(replay)) {
+        return;
+    }
+    if (verdict.violations[UVEA_LEDGER_SAFETY] + verdict.violations[UVEA_LEDGER_EXPECTATION] > 0) {
+        decide(result, UVEA_VERDICT_WRONG, "%.400s", verdict.reason);
+    }
+    if (!replay->client.finished) {
+        decide(result, UVEA_VERDICT_NO_PROGRESS, "%.400s", replay->client.reason.text);
+    }
+    if (verdict.violations[UVEA_LEDGER_LIVENESS] > 0) {
+        decide(result, UVEA_VERDICT_NO_PROGRESS, "%.400s", verdict.reason);
+    }
+}
+
+// ---- the whole ledger check
+
+static enum uvea_error open_store(const struct replay *replay, unsigned party,
+                                  struct uvea_store **store, struct uvea_error_context *context)
+{
+    const struct uvea_replay_control *control = &replay->config->control;
+    const uint64_t deadline_ns = uvea_rt_deadline_ns(replay->config->rt, STORE_NS_MAX);
+    for (;;) {
+        const enum uvea_error error = control->open_store(control->arg, party, store, context);
+        if (error != UVEA_ERR_IO || uvea_rt_now_ns(replay->config->rt) >= deadline_ns) {
+            return error;
+        }
+        UVEA_TRY(uvea_rt_sleep_ns(replay->config->rt, STORE_PAUSE_NS));
+    }
+}
+
+static enum uvea_error check_stores(const struct replay *replay, struct uvea_error_context *context)
+{
+    struct uvea_store *stores[UVEA_PARTY_COUNT] = {NULL};
+    enum uvea_error error = UVEA_OK;
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        UVEA_TRY_CLEANUP(open_store(replay, party, &stores[party], context));
+    }
+    error = uvea_ledger_finish(replay->ledger, stores, context);
+cleanup:
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        uvea_store_close(stores[party]);
+    }
+    return error;
+}
+
+// Why the stores cannot be looked at; NULL when they can.
+static const char *obstacle(const struct replay *replay)
+{
+    if (replay->config->control.open_store == NULL) {
+        return "the cluster file does not name the parties' stores";
+    }
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        if (!can(replay, party, UVEA_REPLAY_STOP) || !can(replay, party, UVEA_REPLAY_START)) {
+            return "the cluster file names no commands to stop and start each party";
+        }
+    }
+    if (uvea_ledger_wrong(replay->ledger)) {
+        return "an answer is wrong";
+    }
+    return replay->client.finished ? NULL : "not every request was answered by all parties";
+}
+
+// Stops the parties, looks, and starts them again whatever was found.
+static enum uvea_error check_ledger(struct replay *replay, struct uvea_error_context *context)
+{
+    struct uvea_replay_result *result = replay->result;
+    const char *why = obstacle(replay);
+    if (why != NULL) {
+        (void)snprintf(result->ledger, sizeof(result->ledger), "skipped, %s", why);
+        return UVEA_OK;
+    }
+    enum uvea_error error = UVEA_OK;
+    for (unsigned party = 0; error == UVEA_OK && party < UVEA_PARTY_COUNT; party++) {
+        error = act(replay, party, UVEA_REPLAY_STOP, context);
+    }
+    if (error == UVEA_OK) {
+        error = check_stores(replay, context);
+    }
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        struct uvea_error_context said = {.text = ""};
+        const enum uvea_error starting = act(replay, party, UVEA_REPLAY_START, &said);
+        if (error == UVEA_OK && starting != UVEA_OK) {
+            error = uvea_error_set(context, starting, "%.400s", said.text);
+        }
+    }
+    UVEA_TRY(error);
+    const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(replay->ledger);
+    result->ledger_checked = true;
+    (void)snprintf(result->ledger, sizeof(result->ledger), "%.400s",
+                   verdict.reason[0] == '\0' ? "the three stores hold what the oracle says"
+                                             : verdict.reason);
+    return UVEA_OK;
+}
+
+// ---- figures
+
+// A uvea_ledger_answer_fn.
+static enum uvea_error add_row(void *arg, const struct uvea_ledger_answer *answer)
+{
+    struct replay *replay = arg;
+    struct uvea_rows *enrolled = &replay->enrolled;
+    return uvea_rows_add(enrolled->count < replay->enrolments ? enrolled : &replay->result->rows,
+                         answer);
+}
+
+static void collect_numbers(struct replay *replay)
+{
+    struct uvea_replay_result *result = replay->result;
+    const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(replay->ledger);
+    for (size_t i = replay->enrolments; i < replay->scenario.request_count; i++) {
+        result->requests += replay->scenario.requests[i].type != UVEA_PLAN_RESTART;
+    }
+    result->enrolments = replay->enrolments;
+    result->disagreements = verdict.disagreements;
+    result->mismatches = verdict.mismatches;
+    result->records = verdict.records;
+    result->batches = verdict.batches;
+    result->errors = verdict.errors;
+    result->bytes_sent = replay->client.bytes_sent;
+    result->bytes_received = replay->client.bytes_received;
+}
+
+static uint64_t last_answer(const struct uvea_client_times *times)
+{
+    uint64_t last_ns = 0;
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        if (times->answered_ns[party] == 0) {
+            return 0;
+        }
+        last_ns = times->answered_ns[party] > last_ns ? times->answered_ns[party] : last_ns;
+    }
+    return last_ns;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a;
+    const uint64_t right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+// Messages are numbered from 1 in the order of sending, because the cluster was empty and requests
+// are sent one after the other.
+static enum uvea_error collect_times(struct replay *replay)
+{
+    struct uvea_replay_result *result = replay->result;
+    const size_t count = replay->client.sent;
+    uint64_t end_ns = replay->client.paced_from_ns;
+    result->latencies_ns = uvea_mem_alloc(count, sizeof(*result->latencies_ns));
+    if (result->latencies_ns == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    for (size_t i = replay->enrolments; i < count; i++) {
+        const struct uvea_client_times *times = &replay->times[i];
+        const uint64_t last_ns = last_answer(times);
+        if (last_ns == 0) {
+            continue;
+        }
+        const uint64_t latency_ns = last_ns > times->accepted_ns ? last_ns - times->accepted_ns : 0;
+        result->latencies_ns[result->latency_count++] = latency_ns;
+        if (i - replay->enrolments < result->rows.count) {
+            result->rows.at[i - replay->enrolments].latency_ns = latency_ns;
+        }
+        result->responses += UVEA_PARTY_COUNT;
+        end_ns = last_ns > end_ns ? last_ns : end_ns;
+    }
+    qsort(result->latencies_ns, result->latency_count, sizeof(*result->latencies_ns), by_size);
+    result->elapsed_ns = end_ns - replay->client.paced_from_ns;
+    return UVEA_OK;
+}
+
+uint64_t uvea_replay_latency_ns(const struct uvea_replay_result *result, unsigned q)
+{
+    if (result->latency_count == 0) {
+        return 0;
+    }
+    size_t at = (result->latency_count * q + 999) / 1000;
+    at = at == 0 ? 1 : at;
+    return result->latencies_ns[at - 1];
+}
+
+// ---- the whole
+
+static enum uvea_error set_up(struct replay *replay, struct uvea_error_context *context)
+{
+    const struct uvea_replay_config *config = replay->config;
+    struct uvea_ledger_config ledger = uvea_setup_ledger(&replay->scenario);
+    ledger.from_results = true;
+    UVEA_TRY(uvea_ledger_open(&ledger, &replay->ledger));
+    UVEA_TRY(uvea_population_init(&replay->population, &replay->scenario, context));
+    replay->times = uvea_mem_alloc(replay->scenario.request_count, sizeof(*replay->times));
+    if (replay->times == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    replay->client = (struct uvea_client){
+        .rt = config->rt,
+        .scenario = &replay->scenario,
+        .population = &replay->population,
+        .ledger = replay->ledger,
+        .simulated = config->simulated,
+        .deadline_ns = uvea_rt_deadline_ns(config->rt, config->patience_ns),
+        .patience_ns = config->patience_ns,
+        .poll_ns_max = POLL_NS_MAX,
+        .pace_ns = config->pace_ns,
+        .enrolments = replay->enrolments,
+        .times = replay->times,
+        .restart = restart,
+        .restart_arg = replay,
+        .absent = absent,
+        .absent_arg = replay,
+        .progress = config->progress,
+        .progress_arg = config->progress_arg,
+    };
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        replay->client.addresses[party] = config->addresses[party];
+        memcpy(replay->client.public_keys[party], config->public_keys[party], UVEA_SHARE_KEY_BYTES);
+    }
+    return UVEA_OK;
+}
+
+static enum uvea_error carry_out(struct replay *replay, struct uvea_error_context *context)
+{
+    UVEA_TRY(uvea_replay_check(replay->config, &replay->result->common_config, context));
+    UVEA_TRY(set_up(replay, context));
+    uvea_client_run(&replay->client);
+    if (replay->client.bad_plan) {
+        return uvea_error_set(context, replay->client.error, "%s", replay->client.reason.text);
+    }
+    UVEA_TRY(check_ledger(replay, context));
+    UVEA_TRY(uvea_ledger_failure(replay->ledger, context));
+    UVEA_TRY(uvea_ledger_answers(replay->ledger, add_row, replay));
+    collect_numbers(replay);
+    UVEA_TRY(collect_times(replay));
+    judge(replay);
+    return uvea_ledger_hash(replay->ledger, replay->result->answers_hash);
+}
+
+enum uvea_error uvea_replay_run(const struct uvea_replay_config *config,
+                                struct uvea_replay_result *result,
+                                struct uvea_error_context *context)
+{
+    struct replay *replay = uvea_mem_alloc(1, sizeof(*replay));
+    enum uvea_error error;
+    if (replay == NULL) {
+        return UVEA_ERR_MEMORY;
+    }
+    replay->config = config;
+    replay->result = result;
+    error =
+        uvea_replay_plan(config, &replay->scenario, &replay->enrolments, result->ignored, context);
+    if (error == UVEA_OK) {
+        error = carry_out(replay, context);
+        uvea_rows_deinit(&replay->enrolled);
+        uvea_population_deinit(&replay->population);
+        uvea_ledger_close(replay->ledger);
+        uvea_mem_free(replay->times);
+        uvea_scenario_deinit(&replay->scenario);
+    }
+    uvea_mem_free(replay);
+    return error;
+}
+
+void uvea_replay_result_deinit(struct uvea_replay_result *result)
+{
+    uvea_rows_deinit(&result->rows);
+    uvea_buf_deinit(&result->common_config);
+    uvea_mem_free(result->latencies_ns);
+    result->latencies_ns = NULL;
+    result->latency_count = 0;
+}
