@@ -20,18 +20,19 @@ static void unlock(struct uvea_tls_stream *stream)
     uvea_rt_lock_release(stream->rt, stream->lock);
 }
 
-// ---- the turn
+// ---- turns
 
-static enum uvea_error turn_take(struct uvea_tls_stream *stream, uint64_t deadline_ns)
+static enum uvea_error take(struct uvea_tls_stream *stream, struct uvea_channel *turn,
+                            uint64_t deadline_ns)
 {
-    return uvea_rt_channel_send(stream->rt, stream->turn, stream, deadline_ns);
+    return uvea_rt_channel_send(stream->rt, turn, stream, deadline_ns);
 }
 
-static void turn_release(struct uvea_tls_stream *stream)
+static void give_back(struct uvea_tls_stream *stream, struct uvea_channel *turn)
 {
     void *item;
-    enum uvea_error ignored = uvea_rt_channel_recv(stream->rt, stream->turn, &item, 0);
-    (void)ignored; // there is one: whoever releases has put it there
+    enum uvea_error ignored = uvea_rt_channel_recv(stream->rt, turn, &item, 0);
+    (void)ignored; // there is one: whoever gives it back has put it there
 }
 
 // Of everything, or of writing alone. Under the lock.
@@ -97,12 +98,12 @@ static bool something_left(struct uvea_tls_stream *stream)
 static enum uvea_error send_left(struct uvea_tls_stream *stream, uint64_t deadline_ns)
 {
     while (something_left(stream)) {
-        if (turn_take(stream, 0) != UVEA_OK) {
+        if (take(stream, stream->turn, 0) != UVEA_OK) {
             return UVEA_OK;
         }
         enum uvea_error error = send_out(stream, deadline_ns);
         written(stream);
-        turn_release(stream);
+        give_back(stream, stream->turn);
         UVEA_TRY(error);
     }
     return UVEA_OK;
@@ -214,20 +215,40 @@ static void judge_by_the_clock(struct uvea_tls_stream *stream)
     unlock(stream);
 }
 
-enum uvea_error uvea_tls_stream_handshake(struct uvea_tls_stream *stream, uint64_t deadline_ns)
+// Whether there is nothing to be done; *error says how it stands.
+static bool settled(struct uvea_tls_stream *stream, enum uvea_error *error)
 {
     lock(stream);
-    bool ready = stream->ready;
-    enum uvea_error error = standing(stream);
+    *error = standing(stream);
+    bool settled = stream->ready || *error != UVEA_OK;
     unlock(stream);
-    if (ready || error != UVEA_OK) {
+    return settled;
+}
+
+// Whose turn it is to open. The turn to write is free, as nobody writes before.
+static enum uvea_error open_up(struct uvea_tls_stream *stream, uint64_t deadline_ns)
+{
+    enum uvea_error error;
+    if (settled(stream, &error)) {
         return error;
     }
+    UVEA_TRY(take(stream, stream->turn, deadline_ns));
     judge_by_the_clock(stream);
-    UVEA_TRY(turn_take(stream, deadline_ns));
     error = shake_hands(stream, deadline_ns);
     written(stream);
-    turn_release(stream);
+    give_back(stream, stream->turn);
+    return error;
+}
+
+enum uvea_error uvea_tls_stream_handshake(struct uvea_tls_stream *stream, uint64_t deadline_ns)
+{
+    enum uvea_error error;
+    if (settled(stream, &error)) {
+        return error;
+    }
+    UVEA_TRY(take(stream, stream->opening, deadline_ns));
+    error = open_up(stream, deadline_ns);
+    give_back(stream, stream->opening);
     return error;
 }
 
@@ -348,9 +369,9 @@ enum uvea_error uvea_tls_stream_write(struct uvea_tls_stream *stream, const uint
                                       size_t len, uint64_t deadline_ns)
 {
     UVEA_TRY(uvea_tls_stream_handshake(stream, deadline_ns));
-    UVEA_TRY(turn_take(stream, deadline_ns));
+    UVEA_TRY(take(stream, stream->turn, deadline_ns));
     enum uvea_error error = write_all(stream, bytes, len, deadline_ns);
     written(stream);
-    turn_release(stream);
+    give_back(stream, stream->turn);
     return error != UVEA_OK ? error : send_left(stream, deadline_ns);
 }

@@ -12,6 +12,7 @@
 static void release(struct uvea_tls_stream *stream)
 {
     SSL_free(stream->ssl);
+    uvea_rt_channel_close(stream->rt, stream->opening);
     uvea_rt_channel_close(stream->rt, stream->turn);
     uvea_rt_lock_close(stream->rt, stream->lock);
     uvea_tls_material_release(stream->material);
@@ -62,6 +63,7 @@ static enum uvea_error set_up_ssl(struct uvea_tls_stream *stream)
 static enum uvea_error set_up(struct uvea_tls_stream *stream)
 {
     UVEA_TRY(uvea_rt_lock_open(stream->rt, &stream->lock));
+    UVEA_TRY(uvea_rt_channel_open(stream->rt, 1, &stream->opening));
     UVEA_TRY(uvea_rt_channel_open(stream->rt, 1, &stream->turn));
     stream->in = uvea_mem_alloc(UVEA_TLS_HELLO_BYTES, 1);
     if (stream->in == NULL) {

@@ -31,8 +31,11 @@ struct uvea_tls_stream {
     struct uvea_rt *rt;
     struct uvea_tls_material *material;
     struct uvea_tls_transport transport;
-    struct uvea_channel *turn; // holds an item while somebody has the turn
-    struct uvea_lock *lock;    // of all below but `in` and `sending`
+    // Each holds an item while somebody has it. Who does the handshake has both: whoever waits for
+    // its end waits for the first one, which no writer takes again and again.
+    struct uvea_channel *opening;
+    struct uvea_channel *turn;
+    struct uvea_lock *lock; // of all below but `in` and `sending`
     SSL *ssl;
     bool listens;
     bool ready;   // the handshake is done
