@@ -209,7 +209,7 @@ static void draw_storage(struct swarm *swarm)
     }
     for (uint64_t n = between(swarm, 1, 3); n > 0; n--) {
         struct uvea_fault_plan fault = somewhere(swarm, UVEA_FAULT_DISK_ERROR);
-        switch (below(swarm, 4)) {
+        switch (below(swarm, 5)) {
         case 0:
             fault.for_ms = between(swarm, 100, 10000);
             fault.amount = between(swarm, 1, 10000);
@@ -222,6 +222,11 @@ static void draw_storage(struct swarm *swarm)
             fault.kind = UVEA_FAULT_DISK_FULL;
             fault.for_ms = between(swarm, 1000, 20000);
             fault.amount = 1 + uvea_sim_random_exponential(&swarm->random, MILLION);
+            break;
+        case 3:
+            fault.kind = UVEA_FAULT_DISK_STALL;
+            fault.for_ms = between(swarm, 500, 10000);
+            fault.amount = chance(swarm, 10) ? between(swarm, 5000, 30000) : between(swarm, 1, 500);
             break;
         default:
             fault.kind = UVEA_FAULT_CRASH_AT_WRITE;

@@ -25,6 +25,12 @@ static const char usage[] =
     "           SIGTERM, and waits (30 s) until it has ended\n"
     "       uvea cluster kill DIR [0|1|2|proxy]\n"
     "           SIGKILL\n"
+    "       uvea cluster status DIR\n"
+    "           what runs and what is ready; exit status 11 when not everything is\n"
+    "       uvea cluster wait DIR [--seconds N]\n"
+    "           until all parties are ready (60 s); exit status 11 when one does not run or it "
+    "takes\n"
+    "           longer\n"
     "\n"
     "PROGRAM is uvead beside this command's build, unless given. Output of the processes is in\n"
     "DIR/p0/uvead.log, ..., DIR/proxy.log.\n";
@@ -145,6 +151,8 @@ static int cluster(int argc, char **argv)
         {.name = "start", .run = uvea_cluster_start},
         {.name = "stop", .run = uvea_cluster_stop},
         {.name = "kill", .run = uvea_cluster_kill},
+        {.name = "status", .run = uvea_cluster_status},
+        {.name = "wait", .run = uvea_cluster_wait},
     };
     return uvea_cmd_dispatch("cluster", table, UVEA_COUNT_OF(table), argc, argv);
 }

@@ -30,16 +30,21 @@ UVEA_MUST_USE enum uvea_error uvea_cluster_process_of(const char *directory, uns
 // note says, so that nobody else's is ever taken for ours.
 pid_t uvea_cluster_process_pid(const struct uvea_cluster_process *process);
 
-// Runs `program` with arguments `option` (NULL: none) and the configuration, in a session of its
+// Runs `program` with arguments `option` and the configuration, in a session of its
 // own, with its output at the end of the log. USAGE: it runs already; IO: it could not be run.
 UVEA_MUST_USE enum uvea_error uvea_cluster_process_start(const struct uvea_cluster_process *process,
                                                          const char *program, const char *option,
                                                          struct uvea_error_context *context);
 
-// Sends SIGTERM or SIGKILL and waits for the end. Good when it did not run. TIMEOUT.
-UVEA_MUST_USE enum uvea_error uvea_cluster_process_end(const struct uvea_cluster_process *process,
-                                                       int signal, uint64_t seconds_max,
-                                                       struct uvea_error_context *context);
+// Good when it does not run.
+UVEA_MUST_USE enum uvea_error
+uvea_cluster_process_signal(const struct uvea_cluster_process *process, int signal,
+                            struct uvea_error_context *context);
+
+// Until it has ended. TIMEOUT.
+UVEA_MUST_USE enum uvea_error uvea_cluster_process_await(const struct uvea_cluster_process *process,
+                                                         uint64_t seconds_max,
+                                                         struct uvea_error_context *context);
 
 // What the commands but init are about.
 struct uvea_cluster_target {
@@ -61,9 +66,18 @@ UVEA_MUST_USE enum uvea_error uvea_cluster_own_program(char path[PATH_MAX],
 UVEA_MUST_USE enum uvea_error uvea_cluster_find_uvead(const char *given, char path[PATH_MAX],
                                                       struct uvea_error_context *context);
 
+// Asks each party of a cluster file whether it is ready, over HTTP with the client's certificate;
+// reason says of one that is not why. seconds_max: for each.
+UVEA_MUST_USE enum uvea_error
+uvea_cluster_ask_ready(const char *cluster_file, uint64_t seconds_max, bool ready[UVEA_PARTY_COUNT],
+                       struct uvea_error_context reason[UVEA_PARTY_COUNT],
+                       struct uvea_error_context *context);
+
 // Subcommands.
 int uvea_cluster_start(int argc, char **argv);
 int uvea_cluster_stop(int argc, char **argv);
 int uvea_cluster_kill(int argc, char **argv);
+int uvea_cluster_status(int argc, char **argv);
+int uvea_cluster_wait(int argc, char **argv);
 
 #endif

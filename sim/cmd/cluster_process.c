@@ -99,8 +99,7 @@ pid_t uvea_cluster_process_pid(const struct uvea_cluster_process *process)
 static _Noreturn void become(const struct uvea_cluster_process *process, const char *program,
                              const char *option, int log, int tell)
 {
-    const char *arguments[4] = {program, option != NULL ? option : process->configuration,
-                                option != NULL ? process->configuration : NULL, NULL};
+    const char *arguments[] = {program, option, process->configuration, NULL};
     const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null >= 0 && setsid() >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
         dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0) {
@@ -197,25 +196,28 @@ enum uvea_error uvea_cluster_process_start(const struct uvea_cluster_process *pr
 
 // ---- end
 
-enum uvea_error uvea_cluster_process_end(const struct uvea_cluster_process *process, int signal,
-                                         uint64_t seconds_max, struct uvea_error_context *context)
+enum uvea_error uvea_cluster_process_signal(const struct uvea_cluster_process *process, int signal,
+                                            struct uvea_error_context *context)
 {
-    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
     const pid_t pid = uvea_cluster_process_pid(process);
-    if (pid == 0) {
-        return UVEA_OK;
-    }
-    if (kill(pid, signal) != 0 && errno != ESRCH) {
+    if (pid != 0 && kill(pid, signal) != 0 && errno != ESRCH) {
         return uvea_error_set(context, UVEA_ERR_IO, "%s: process %d: %s", process->name, (int)pid,
                               strerror(errno));
     }
-    for (uint64_t polls = seconds_max * 1000 / POLL_MS; polls > 0; polls--) {
-        if (uvea_cluster_process_pid(process) == 0) {
-            return UVEA_OK;
-        }
+    return UVEA_OK;
+}
+
+enum uvea_error uvea_cluster_process_await(const struct uvea_cluster_process *process,
+                                           uint64_t seconds_max, struct uvea_error_context *context)
+{
+    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
+    pid_t pid = uvea_cluster_process_pid(process);
+    for (uint64_t polls = seconds_max * 1000 / POLL_MS; polls > 0 && pid != 0; polls--) {
         (void)nanosleep(&pause, NULL);
+        pid = uvea_cluster_process_pid(process);
     }
-    return uvea_error_set(context, UVEA_ERR_TIMEOUT,
-                          "%s: process %d still runs after %" PRIu64 " s", process->name, (int)pid,
-                          seconds_max);
+    return pid == 0 ? UVEA_OK
+                    : uvea_error_set(context, UVEA_ERR_TIMEOUT,
+                                     "%s: process %d still runs after %" PRIu64 " s", process->name,
+                                     (int)pid, seconds_max);
 }

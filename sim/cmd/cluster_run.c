@@ -127,7 +127,7 @@ static enum uvea_error start_one(const struct uvea_cluster_target *target, unsig
         return uvea_cluster_process_start(&process, program, "proxy", context);
     }
     UVEA_TRY(uvea_cluster_find_uvead(target->uvead, program, context));
-    return uvea_cluster_process_start(&process, program, NULL, context);
+    return uvea_cluster_process_start(&process, program, "--config", context);
 }
 
 int uvea_cluster_start(int argc, char **argv)
@@ -143,22 +143,24 @@ int uvea_cluster_start(int argc, char **argv)
     return error == UVEA_OK ? UVEA_EXIT_PASS : uvea_cmd_fail("cluster start", error, &context);
 }
 
-// All are told first, then waited for: parties stop together.
+// All are told first, once, then waited for: parties stop together, and to be told twice means to
+// end at once.
 static enum uvea_error end_all(const struct uvea_cluster_target *target, int signal,
                                struct uvea_error_context *context)
 {
-    struct uvea_cluster_process process;
+    struct uvea_cluster_process processes[UVEA_CLUSTER_PROCESSES];
     for (unsigned i = 0; i < UVEA_CLUSTER_PROCESSES; i++) {
-        UVEA_TRY(uvea_cluster_process_of(target->directory, i, &process, context));
-        const pid_t pid = target->chosen[i] ? uvea_cluster_process_pid(&process) : 0;
-        if (pid != 0 && i != UVEA_CLUSTER_PROXY) {
-            (void)kill(pid, signal);
+        UVEA_TRY(uvea_cluster_process_of(target->directory, i, &processes[i], context));
+        if (target->chosen[i] && i != UVEA_CLUSTER_PROXY) {
+            UVEA_TRY(uvea_cluster_process_signal(&processes[i], signal, context));
         }
     }
     for (unsigned i = 0; i < UVEA_CLUSTER_PROCESSES; i++) {
-        UVEA_TRY(uvea_cluster_process_of(target->directory, i, &process, context));
+        if (target->chosen[i] && i == UVEA_CLUSTER_PROXY) { // which the parties needed until now
+            UVEA_TRY(uvea_cluster_process_signal(&processes[i], signal, context));
+        }
         if (target->chosen[i]) {
-            UVEA_TRY(uvea_cluster_process_end(&process, signal, target->seconds, context));
+            UVEA_TRY(uvea_cluster_process_await(&processes[i], target->seconds, context));
         }
     }
     return UVEA_OK;

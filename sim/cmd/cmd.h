@@ -39,6 +39,8 @@ extern const struct uvea_cmd uvea_cmd_share;
 extern const struct uvea_cmd uvea_cmd_certs;
 extern const struct uvea_cmd uvea_cmd_keys;
 extern const struct uvea_cmd uvea_cmd_cluster;
+extern const struct uvea_cmd uvea_cmd_submit;
+extern const struct uvea_cmd uvea_cmd_proxy;
 extern const struct uvea_cmd uvea_cmd_bench;
 
 // Prints "uvea WHERE: sentence" to standard error and returns the exit status for `error`: USAGE

@@ -5,10 +5,9 @@
 #include "core/iris/json.h"
 #include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
-#include "sim/cmd/entropy.h"
 #include "sim/cmd/file.h"
 #include "sim/cmd/records.h"
-#include "sim/runtime/random.h"
+#include "sim/cmd/split.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,63 +48,6 @@ static void secret_free(void *secret, size_t size)
 }
 
 // ---- split
-
-// Share randomness: the operating system's, or a seeded stream.
-struct draw {
-    bool seeded;
-    bool failed; // there was no randomness; what was made is worthless
-    struct uvea_sim_random random;
-    size_t used;
-    uint16_t block[2048];
-};
-
-static void draw_refill(struct draw *draw)
-{
-    draw->used = 0;
-    if (draw->seeded) {
-        uvea_sim_random_fill(&draw->random, (uint8_t *)draw->block, sizeof(draw->block));
-    } else if (uvea_cmd_entropy(draw->block, sizeof(draw->block)) != UVEA_OK) {
-        draw->failed = true;
-    }
-}
-
-static uint16_t draw_u16(void *arg)
-{
-    struct draw *draw = arg;
-    if (draw->used == UVEA_COUNT_OF(draw->block)) {
-        draw_refill(draw);
-    }
-    return draw->block[draw->used++];
-}
-
-static enum uvea_error split_pair(const struct uvea_template *eyes[UVEA_EYE_COUNT],
-                                  const uint64_t *seed, struct split *out,
-                                  struct uvea_error_context *context)
-{
-    enum uvea_error error = UVEA_ERR_MEMORY;
-    struct draw *draw = secret_alloc(sizeof(*draw));
-    struct uvea_iris_share *shares = uvea_mem_alloc(UVEA_PARTY_COUNT, sizeof(*shares));
-    if (draw == NULL || shares == NULL) {
-        goto cleanup;
-    }
-    draw->used = UVEA_COUNT_OF(draw->block);
-    if (seed != NULL) {
-        draw->seeded = true;
-        uvea_sim_random_init(&draw->random, *seed, "share/split");
-    }
-    for (unsigned eye = 0; eye < UVEA_EYE_COUNT; eye++) {
-        uvea_iris_split(eyes[eye], draw_u16, draw, shares);
-        for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-            out->party[party].eye[eye] = shares[party];
-        }
-    }
-    error = draw->failed ? uvea_error_set(context, UVEA_ERR_CRYPTO, "no randomness from the system")
-                         : UVEA_OK;
-cleanup:
-    secret_free(shares, UVEA_PARTY_COUNT * sizeof(*shares));
-    secret_free(draw, sizeof(*draw));
-    return error;
-}
 
 static enum uvea_error write_upload(struct uvea_output *out, struct uvea_party party,
                                     const struct uvea_iris_upload *upload,
@@ -201,7 +143,8 @@ static int split(int argc, char **argv)
                 " hide nothing from who knows it; for tests only\n",
                 options.seed);
     }
-    UVEA_TRY_CLEANUP(split_pair(eyes, options.seeded ? &options.seed : NULL, shares, &context));
+    UVEA_TRY_CLEANUP(
+        uvea_cmd_split(eyes, options.seeded ? &options.seed : NULL, shares->party, &context));
     UVEA_TRY_CLEANUP(write_split(options.prefix, shares, &context));
 cleanup:
     uvea_records_deinit(&records);

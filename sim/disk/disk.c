@@ -169,6 +169,13 @@ void uvea_sim_disk_on_crash(struct uvea_sim_disk *disk, void (*crashed)(void *ar
     disk->crashed_arg = arg;
 }
 
+void uvea_sim_disk_on_stall(struct uvea_sim_disk *disk, void (*stalled)(void *arg, uint64_t ns),
+                            void *arg)
+{
+    disk->stalled = stalled;
+    disk->stalled_arg = arg;
+}
+
 struct uvea_sim_disk_stats uvea_sim_disk_stats(const struct uvea_sim_disk *disk)
 {
     struct uvea_sim_disk_stats stats = disk->stats;

@@ -52,6 +52,7 @@ struct uvea_sim_disk_faults {
     uint64_t fail_nth;       // the nth read, write or sync from now fails with EIO; 0: none
     uint64_t space_bytes;    // the disk is full at so many; 0: never
     bool lying_sync;         // a sync does nothing and says it did
+    uint64_t stall_ns;       // a sync takes so long
     uint64_t crash_at_write; // the nth write or sync from now does not return: it may have taken
                              // place, the disk is dead, then crashed() is called; 0: none
 };
@@ -63,10 +64,16 @@ void uvea_sim_disk_faults_set(struct uvea_sim_disk *disk,
 // process. The disk is dead already; killing it again does nothing.
 void uvea_sim_disk_on_crash(struct uvea_sim_disk *disk, void (*crashed)(void *arg), void *arg);
 
+// Called in the middle of a sync that takes its time: passes so much of it, or returns when the
+// process is to end. Without it no sync takes any time.
+void uvea_sim_disk_on_stall(struct uvea_sim_disk *disk, void (*stalled)(void *arg, uint64_t ns),
+                            void *arg);
+
 struct uvea_sim_disk_stats {
     uint64_t reads;
     uint64_t writes;
     uint64_t syncs;
+    uint64_t stalled;  // syncs that took their time
     uint64_t injected; // calls that failed by a fault
     uint64_t lost;     // sectors that a crash lost
     uint64_t spoiled;  // sectors that a crash or rot spoiled

@@ -30,6 +30,8 @@ struct uvea_sim_disk {
     struct uvea_sim_disk_faults faults;
     void (*crashed)(void *arg);
     void *crashed_arg;
+    void (*stalled)(void *arg, uint64_t ns);
+    void *stalled_arg;
     struct uvea_disk_file *files; // in order of creation
     struct uvea_disk_handle *handles;
     struct uvea_disk_spare spare;

@@ -158,11 +158,21 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
     return verdict == UVEA_DISK_GO_ON && error == UVEA_OK ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
 }
 
+// The process may die meanwhile, and its disk with it.
+static void stall(struct uvea_sim_disk *disk)
+{
+    if (!disk->dead && disk->faults.stall_ns > 0 && disk->stalled != NULL) {
+        disk->stats.stalled++;
+        disk->stalled(disk->stalled_arg, disk->faults.stall_ns);
+    }
+}
+
 static int file_sync(sqlite3_file *base, int flags)
 {
     (void)flags;
     struct uvea_disk_handle *handle = handle_of(base);
     struct uvea_sim_disk *disk = handle->disk;
+    stall(disk);
     if (disk->dead) {
         return SQLITE_IOERR_FSYNC;
     }

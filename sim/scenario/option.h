@@ -81,7 +81,8 @@
     CHOICE(swarm, network, "draw", "off draw on", "delays, stalls, resets, partitions")            \
     CHOICE(swarm, http, "draw", "off draw on", "409 storms, 5xx, stale, cut, lost, slow answers")  \
     CHOICE(swarm, process, "draw", "off draw on", "crashes, pauses, crash loops, stops")           \
-    CHOICE(swarm, storage, "draw", "off draw on", "I/O errors, full disk, crash inside a write")   \
+    CHOICE(swarm, storage, "draw", "off draw on",                                                  \
+           "I/O errors, full or slow disk, crash inside a write")                                  \
     CHOICE(swarm, clock, "draw", "off draw on", "offsets, drift and steps of the clocks")          \
     CHOICE(swarm, memory, "draw", "off draw on", "allocations that fail")                          \
     CHOICE(swarm, malformed, "draw", "off draw on", "requests and shares that are no good")        \

@@ -155,6 +155,7 @@ struct uvea_request_plan {
     X(DISK_ERROR, "disk-error", "fmda", "reads, writes and syncs fail, amount in 1,000,000")       \
     X(DISK_FAIL_NTH, "disk-fail-nth", "fma", "the amount-th read, write or sync fails")            \
     X(DISK_FULL, "disk-full", "fmda", "there is room for amount more bytes")                       \
+    X(DISK_STALL, "disk-stall", "fmda", "each sync takes amount ms")                               \
     X(DISK_LYING, "disk-lying", "fmd", "syncs do nothing")                                         \
     X(DISK_WIPED, "disk-wiped", "fm", "the process dies and its disk is empty")                    \
     X(DISK_FOREIGN, "disk-foreign", "ftm", "it dies and gets a copy of another party's disk")      \

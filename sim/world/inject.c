@@ -38,6 +38,7 @@ enum uvea_family uvea_fault_family(enum uvea_fault_plan_kind kind)
     case UVEA_FAULT_DISK_ERROR:
     case UVEA_FAULT_DISK_FAIL_NTH:
     case UVEA_FAULT_DISK_FULL:
+    case UVEA_FAULT_DISK_STALL:
         return UVEA_FAMILY_STORAGE;
     case UVEA_FAULT_CLOCK_STEP:
     case UVEA_FAULT_CLOCK_BACK:
@@ -121,6 +122,9 @@ static void set_disk(struct uvea_injector *injector, const struct uvea_fault_pla
         break;
     case UVEA_FAULT_DISK_FULL:
         faults->space_bytes = on ? uvea_sim_disk_stats(disk).bytes + plan->amount : 0;
+        break;
+    case UVEA_FAULT_DISK_STALL:
+        faults->stall_ns = on ? plan->amount * UVEA_MS : 0;
         break;
     case UVEA_FAULT_DISK_LYING:
         faults->lying_sync = on;
@@ -216,6 +220,7 @@ static void begin(struct uvea_injector *injector, const struct uvea_fault_plan *
     case UVEA_FAULT_DISK_ERROR:
     case UVEA_FAULT_DISK_FAIL_NTH:
     case UVEA_FAULT_DISK_FULL:
+    case UVEA_FAULT_DISK_STALL:
     case UVEA_FAULT_DISK_LYING:
         set_disk(injector, plan, true);
         break;
@@ -239,6 +244,7 @@ static void end(struct uvea_injector *injector, const struct uvea_fault_plan *pl
         break;
     case UVEA_FAULT_DISK_ERROR:
     case UVEA_FAULT_DISK_FULL:
+    case UVEA_FAULT_DISK_STALL:
     case UVEA_FAULT_DISK_LYING:
         set_disk(injector, plan, false);
         break;

@@ -144,6 +144,15 @@ static void killed_by_disk(void *arg)
     uvea_sim_process_crash(machine->sim, machine->index);
 }
 
+// The task that syncs waits, with the store's lock; others of its process go on until they need it.
+// A process that ends wakes it.
+static void stalled_by_disk(void *arg, uint64_t ns)
+{
+    struct uvea_machine *machine = arg;
+    const enum uvea_error error = uvea_rt_sleep_ns(machine->rt, ns);
+    (void)error; // the disk is dead then
+}
+
 // ---- what others call
 
 static uint64_t wall_ns(void *arg)
@@ -164,6 +173,7 @@ enum uvea_error uvea_machine_open(struct uvea_machine *machine, uint64_t seed)
     machine->rt = uvea_sim_rt(machine->sim, machine->index);
     UVEA_TRY(uvea_sim_disk_open(name, seed, wall_ns, machine->rt, &machine->disk));
     uvea_sim_disk_on_crash(machine->disk, killed_by_disk, machine);
+    uvea_sim_disk_on_stall(machine->disk, stalled_by_disk, machine);
     uvea_sim_process_set(machine->sim, machine->index, &process);
     return UVEA_OK;
 }

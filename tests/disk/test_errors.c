@@ -123,12 +123,48 @@ static void test_chances(void **state)
     }
 }
 
+// ---- syncs that take their time
+
+static uint64_t waited_ns;
+
+static void wait(void *arg, uint64_t ns)
+{
+    waited_ns += ns;
+    if (arg != NULL) { // the process dies meanwhile
+        uvea_sim_disk_crash(arg);
+    }
+}
+
+static void test_stalls(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "stalls", 1, rig_wal_full);
+    assert_true(rig_start(&rig));
+    uvea_sim_disk_on_stall(rig.disk, wait, NULL);
+    rig_work(&rig, 2);
+    assert_int_equal(uvea_sim_disk_stats(rig.disk).stalled, 0);
+    rig_faults(&rig, (struct uvea_sim_disk_faults){.stall_ns = 7});
+    rig_work(&rig, 3);
+    assert_false(rig.failed);
+    assert_true(uvea_sim_disk_stats(rig.disk).stalled >= 3);
+    assert_int_equal(waited_ns, 7 * uvea_sim_disk_stats(rig.disk).stalled);
+    uvea_sim_disk_on_stall(rig.disk, wait, rig.disk);
+    rig_work(&rig, 1);
+    assert_true(rig.failed);
+    uvea_sim_disk_on_stall(rig.disk, NULL, NULL);
+    rig_restart(&rig);
+    assert_int_equal(rig_judge(&rig), RIG_WHOLE);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fail_each_call),
         cmocka_unit_test(test_disk_full_at_each_sector),
         cmocka_unit_test(test_chances),
+        cmocka_unit_test(test_stalls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,12 +106,12 @@ function declare_bans(    ours, none, command) {
     ban("pthread_[a-z_]+|thrd_[a-z]+|mtx_[a-z]+|cnd_[a-z]+|fork|vfork", ours, command,
         "use uvea_rt_spawn and channels of core/rt/rt.h")
     ban("socket|socketpair|getaddrinfo|setsockopt|recvfrom|sendto|recvmsg|sendmsg", ours,
-        "^core/posix/", "use the byte streams of core/rt/rt.h")
+        "^core/posix/|^sim/cmd/proxy", "use the byte streams of core/rt/rt.h")
     ban_header("pthread\\.h|threads\\.h|semaphore\\.h", ours, command,
         "use tasks and channels of core/rt/rt.h")
     ban_header("time\\.h|sys/time\\.h|sys/timerfd\\.h", ours, command, "use the clock of core/rt/rt.h")
     ban_header("sys/socket\\.h|netinet/.*|arpa/inet\\.h|netdb\\.h|sys/epoll\\.h|sys/select\\.h",
-        ours, "^core/posix/", "use the byte streams of core/rt/rt.h")
+        ours, "^core/posix/|^sim/cmd/proxy", "use the byte streams of core/rt/rt.h")
     ban_header("poll\\.h", ours, command, "use the byte streams of core/rt/rt.h")
     ban_header("sys/random\\.h|openssl/rand\\.h", ours, "^core/posix/|^sim/cmd/entropy\\.c$", "use uvea_rt_entropy")
     ban_header("assert\\.h", ours, none, "use UVEA_CHECK of core/base/check.h, which stays in release builds")

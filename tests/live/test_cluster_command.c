@@ -102,7 +102,7 @@ static void a_store_behind_a_url_is_kept_private(void **state)
 
 // Says that it runs and what it was given; ends at SIGTERM.
 #define FAKE                                                                                       \
-    "printf '%s\\n' '#!/bin/sh' 'trap \"echo ended; exit 0\" TERM' 'echo \"began $1\"' "           \
+    "printf '%s\\n' '#!/bin/sh' 'trap \"echo ended; exit 0\" TERM' 'echo \"began $2\"' "           \
     "'while :; do sleep 0.02; done' >fake; chmod +x fake; "
 
 static void processes_are_started_once_and_known_again(void **state)
@@ -148,7 +148,7 @@ static void used_wrongly(void **state)
         const char *line;
         const char *err;
     } cases[] = {
-        {"", ": which subcommand? known are init, start, stop, kill"},
+        {"", ": which subcommand? known are init, start, stop, kill, status, wait"},
         {"init", " init: DIR is missing"},
         {"init n --uvead /none", " init: /none: No such file or directory"},
         {"init n --port 0 --uvead /bin/true", " init: --port: 0 is not in 1..65471"},

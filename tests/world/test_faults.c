@@ -64,6 +64,8 @@ static const struct fault_case fault_cases[] = {
     {UVEA_FAMILY_STORAGE, 1, 0, "{kind: disk-fail-nth, from: p2, " SECOND_7 ", amount: 3}"},
     {UVEA_FAMILY_STORAGE, 1, 1,
      "{kind: disk-full, from: p0, " SECOND_7 ", for_ms: 3000, amount: 1}"},
+    {UVEA_FAMILY_STORAGE, 1, 0,
+     "{kind: disk-stall, from: p1, " SECOND_7 ", for_ms: 4000, amount: 300}"},
     {UVEA_FAMILY_CLOCK, 3, 0,
      "{kind: clock-step, from: p0, " SECOND_7 ", amount: 5000000}, "
      "{kind: clock-back, from: p1, " SECOND_7 ", amount: 5000000}, "
@@ -100,6 +102,24 @@ static void test_faults_of_each_kind(void **state)
         restarts += result.restarts;
     }
     assert_true(restarts < 100);
+}
+
+// It is killed, or asked to stop, while a sync stands still for longer than its peers wait.
+static void test_ends_in_the_middle_of_a_sync(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"crash", "stop"};
+    for (size_t i = 0; i < UVEA_COUNT_OF(ends); i++) {
+        char text[500];
+        (void)snprintf(text, sizeof(text),
+                       STORY "faults: [{kind: disk-stall, from: p1, at_ms: 7000, for_ms: 4000, "
+                             "amount: 20000}, {kind: %s, from: p1, at_ms: 12000}]\n",
+                       ends[i]);
+        const struct uvea_world_result result = run(text);
+        assert_verdict_is(text, &result, UVEA_VERDICT_PASS, "");
+        assert_int_equal(struck(&result, UVEA_FAMILY_STORAGE), 1);
+        assert_true(result.restarts >= 3);
+    }
 }
 
 // A link may break at any byte: the parties meet again, and all is answered.
@@ -307,6 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_faults_of_each_kind),
+        cmocka_unit_test(test_ends_in_the_middle_of_a_sync),
         cmocka_unit_test(test_reset_anywhere),
         cmocka_unit_test(test_quiet_run_passes_every_point),
         cmocka_unit_test(test_planned_deaths_are_counted),
