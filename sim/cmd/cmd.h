@@ -30,6 +30,8 @@ struct uvea_cmd {
 };
 
 extern const struct uvea_cmd uvea_cmd_run;
+extern const struct uvea_cmd uvea_cmd_replay;
+extern const struct uvea_cmd uvea_cmd_diff;
 extern const struct uvea_cmd uvea_cmd_sweep;
 extern const struct uvea_cmd uvea_cmd_shrink;
 extern const struct uvea_cmd uvea_cmd_explain;

@@ -11,9 +11,9 @@
 #include <string.h>
 
 static const struct uvea_cmd *const commands[] = {
-    &uvea_cmd_run,    &uvea_cmd_sweep, &uvea_cmd_shrink, &uvea_cmd_explain, &uvea_cmd_gate,
-    &uvea_cmd_iris,   &uvea_cmd_share, &uvea_cmd_certs,  &uvea_cmd_keys,    &uvea_cmd_cluster,
-    &uvea_cmd_submit, &uvea_cmd_proxy, &uvea_cmd_bench,
+    &uvea_cmd_run,     &uvea_cmd_replay,  &uvea_cmd_diff,   &uvea_cmd_sweep, &uvea_cmd_shrink,
+    &uvea_cmd_explain, &uvea_cmd_gate,    &uvea_cmd_iris,   &uvea_cmd_share, &uvea_cmd_certs,
+    &uvea_cmd_keys,    &uvea_cmd_cluster, &uvea_cmd_submit, &uvea_cmd_proxy, &uvea_cmd_bench,
 };
 
 static const char exits[] =

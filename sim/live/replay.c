@@ -68,7 +68,7 @@ static enum uvea_error restart(void *arg, const struct uvea_request_plan *plan,
 }
 
 // A uvea_client_absent_fn. The peers of a party that was restarted end as well, and nobody else may
-// be there to start them. That a start fails because the party runs after all is no harm.
+// be there to start them.
 static void absent(void *arg, unsigned party)
 {
     struct replay *replay = arg;
@@ -336,6 +336,7 @@ static enum uvea_error set_up(struct replay *replay, struct uvea_error_context *
         .scenario = &replay->scenario,
         .population = &replay->population,
         .ledger = replay->ledger,
+        .carries_on = config->carries_on,
         .simulated = config->simulated,
         .deadline_ns = uvea_rt_deadline_ns(config->rt, config->patience_ns),
         .patience_ns = config->patience_ns,

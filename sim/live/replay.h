@@ -25,7 +25,8 @@ const char *uvea_replay_act_text(enum uvea_replay_act act);
 struct uvea_replay_control {
     void *arg;
     unsigned can[UVEA_PARTY_COUNT]; // bit 1 << enum uvea_replay_act
-    // (blocks) STOP and KILL return when the process has ended. Of what `can` says only.
+    // (blocks) STOP and KILL return when the process has ended. Of what `can` says only. context
+    // NULL: it may well fail, and nothing is shown of that.
     enum uvea_error (*act)(void *arg, unsigned party, enum uvea_replay_act act,
                            struct uvea_error_context *context);
     // The store of a party that is stopped. IO while it is still in use. NULL: no store is known.
@@ -44,6 +45,7 @@ struct uvea_replay_config {
     uint64_t pace_ns;     // between two requests, or 0: as the scenario says
     uint64_t patience_ns; // longest time without any answer
     bool ignore_faults;   // that only the simulator can bring about; else they are refused
+    bool carries_on;      // also after a wrong answer
     uvea_world_progress_fn *progress; // or NULL; counts enrolments too
     void *progress_arg;
 };
@@ -78,6 +80,11 @@ void uvea_replay_result_deinit(struct uvea_replay_result *result);
 
 // The q-th of 1000 parts of the requests were answered within this time; 0 when there are none.
 uint64_t uvea_replay_latency_ns(const struct uvea_replay_result *result, unsigned q);
+
+// A copy without the faults that only the simulator can bring about: what is left of the scenario
+// with ignore_faults.
+UVEA_MUST_USE enum uvea_error uvea_replay_calm(const struct uvea_scenario *in,
+                                               struct uvea_scenario *out);
 
 // (blocks) Before anything is sent: FORMAT or USAGE names what the scenario asks for and cannot
 // have (faults, restarts without commands, a class), STATE the field in which the cluster is

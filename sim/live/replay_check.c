@@ -9,16 +9,17 @@
 
 enum { VALUE_CHARS = 60 };
 #define PAUSE_NS (200 * UVEA_MS)
+#define FIRST_NS_MAX (30 * UVEA_SECOND) // for parties that are starting
 
 // ---- asking
 
-// Goes on until it is answered with 200, or patience is over.
+// Goes on until it is answered with 200, or its time is over.
 static enum uvea_error get(const struct uvea_replay_config *config, unsigned party,
                            const char *target, struct uvea_http_response *response,
                            struct uvea_error_context *context)
 {
     const struct uvea_http_request request = {.method = "GET", .target = target};
-    const uint64_t deadline_ns = uvea_rt_deadline_ns(config->rt, config->patience_ns);
+    const uint64_t deadline_ns = uvea_rt_deadline_ns(config->rt, FIRST_NS_MAX);
     for (;;) {
         const enum uvea_error error =
             uvea_rt_http_call(config->rt, config->addresses[party], &request, response,

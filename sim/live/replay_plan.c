@@ -50,14 +50,16 @@ static void name_faults(const struct uvea_scenario *scenario, char list[UVEA_REP
     }
 }
 
-static void leave_out_faults(struct uvea_scenario *scenario)
+enum uvea_error uvea_replay_calm(const struct uvea_scenario *in, struct uvea_scenario *out)
 {
-    scenario->fault_count = 0;
-    scenario->options[UVEA_OPTION_swarm_faults] = 0;
-    scenario->options[UVEA_OPTION_root_class] = 0;
+    UVEA_TRY(uvea_scenario_copy(in, out));
+    out->fault_count = 0;
+    out->options[UVEA_OPTION_swarm_faults] = 0;
+    out->options[UVEA_OPTION_root_class] = 0;
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        scenario->options[uvea_world_crash_steps[party]] = 0;
+        out->options[uvea_world_crash_steps[party]] = 0;
     }
+    return UVEA_OK;
 }
 
 static enum uvea_error refuse_faults(const struct uvea_replay_config *config,
@@ -162,8 +164,7 @@ enum uvea_error uvea_replay_plan(const struct uvea_replay_config *config, struct
     struct uvea_scenario plan;
     UVEA_TRY(refuse_faults(config, ignored, context));
     UVEA_TRY(check_restarts(config, config->scenario, context));
-    UVEA_TRY(uvea_scenario_copy(config->scenario, &calm));
-    leave_out_faults(&calm);
+    UVEA_TRY(uvea_replay_calm(config->scenario, &calm));
     enum uvea_error error = uvea_expand(&calm, &plan);
     uvea_scenario_deinit(&calm);
     UVEA_TRY(error);

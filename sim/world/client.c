@@ -79,7 +79,8 @@ static enum uvea_error await(struct uvea_client *client, size_t most)
     uint64_t pause_ns = POLL_NS_MIN;
     while (under_way(client) > most) {
         const size_t before = under_way(client);
-        if (uvea_ledger_wrong(client->ledger)) {
+        UVEA_TRY(uvea_ledger_failure(client->ledger, &client->reason));
+        if (uvea_ledger_wrong(client->ledger) && !client->carries_on) {
             return uvea_error_set(&client->reason, UVEA_ERR_STATE, "a wrong answer");
         }
         if (late(client)) {

@@ -42,6 +42,7 @@ struct uvea_client {
     struct uvea_ledger *ledger;
     const char *addresses[UVEA_PARTY_COUNT]; // of the parties' HTTP servers
     uint8_t public_keys[UVEA_PARTY_COUNT][UVEA_SHARE_KEY_BYTES];
+    bool carries_on;        // also after a wrong answer
     bool simulated;         // rt is of the simulator, whose trace and watchdog are told
     struct uvea_leak *leak; // is told what each party gets, or NULL
     uint64_t deadline_ns;   // by the client's clock

@@ -1,0 +1,92 @@
+// The commands and stores that a cluster file names.
+#include "sim/cmd/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *command_of(const struct uvea_cluster_party *party, enum uvea_replay_act act)
+{
+    switch (act) {
+    case UVEA_REPLAY_START:
+        return party->start;
+    case UVEA_REPLAY_STOP:
+        return party->stop;
+    default:
+        return party->kill;
+    }
+}
+
+// In the child. What is started may live on, so that it must not hold our output open; what it
+// complains of is shown, unless quiet.
+static void become(const char *folder, const char *command, bool quiet)
+{
+    const int nothing = open("/dev/null", O_RDWR);
+    if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(nothing, STDOUT_FILENO) >= 0 &&
+        (!quiet || dup2(nothing, STDERR_FILENO) >= 0) && chdir(folder) == 0) {
+        (void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    }
+    _exit(127);
+}
+
+static enum uvea_error run(const char *folder, const char *command,
+                           struct uvea_error_context *context)
+{
+    int status = 0;
+    pid_t ended;
+    const pid_t child = fork();
+    if (child < 0) {
+        return uvea_error_set(context, UVEA_ERR_IO, "%s: %s", command, strerror(errno));
+    }
+    if (child == 0) {
+        become(folder, command, context == NULL);
+    }
+    do {
+        ended = waitpid(child, &status, 0);
+    } while (ended < 0 && errno == EINTR);
+    if (ended != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        return uvea_error_set(context, UVEA_ERR_IO, "'%.300s' failed with status %d", command,
+                              WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    }
+    return UVEA_OK;
+}
+
+static enum uvea_error act(void *arg, unsigned party, enum uvea_replay_act act,
+                           struct uvea_error_context *context)
+{
+    const struct uvea_target *target = arg;
+    return run(target->cluster.folder, command_of(&target->cluster.parties[party], act), context);
+}
+
+static enum uvea_error open_store(void *arg, unsigned party, struct uvea_store **store,
+                                  struct uvea_error_context *context)
+{
+    const struct uvea_target *target = arg;
+    const struct uvea_cluster_party *of = &target->cluster.parties[party];
+    if (of->schema != NULL) {
+        return uvea_store_open_postgres(target->rt, of->store, of->schema, store, context);
+    }
+    if (access(of->store, F_OK) != 0) { // opening would make an empty one
+        return uvea_error_set(context, UVEA_ERR_NOT_FOUND, "%s: %s", of->store, strerror(errno));
+    }
+    return uvea_store_open_sqlite(target->rt, of->store, NULL, store, context);
+}
+
+struct uvea_replay_control uvea_target_control(struct uvea_target *target)
+{
+    struct uvea_replay_control control = {.arg = target, .act = act, .open_store = open_store};
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        const struct uvea_cluster_party *of = &target->cluster.parties[party];
+        for (unsigned which = 0; which < UVEA_REPLAY_ACTS; which++) {
+            control.can[party] |=
+                command_of(of, (enum uvea_replay_act)which) != NULL ? 1u << which : 0;
+        }
+        if (of->store == NULL) {
+            control.open_store = NULL;
+        }
+    }
+    return control;
+}
