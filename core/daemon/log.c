@@ -20,15 +20,20 @@ enum {
     MS_NS = 1000000,
 };
 
-void uvea_log_init(struct uvea_log *log, int file, enum uvea_log_level level,
-                   uint32_t refusals_per_minute)
+void uvea_log_init(struct uvea_log *log, int file)
 {
-    *log = (struct uvea_log){
-        .file = file,
-        .level = level,
-        .refusals = {.per_minute = refusals_per_minute, .lines = refusals_per_minute},
-    };
+    *log = (struct uvea_log){.file = file};
     UVEA_CHECK(pthread_mutex_init(&log->lock, NULL) == 0);
+    uvea_log_set(log, UVEA_LOG_INFO, 1);
+}
+
+void uvea_log_set(struct uvea_log *log, enum uvea_log_level level, uint32_t refusals_per_minute)
+{
+    log->level = level;
+    log->refusals = (struct uvea_log_bound){
+        .per_minute = refusals_per_minute,
+        .lines = refusals_per_minute,
+    };
 }
 
 void uvea_log_deinit(struct uvea_log *log)
@@ -57,11 +62,9 @@ static size_t escape(const char *text, char *out)
         if (c == '"' || c == '\\') {
             out[bytes++] = '\\';
             out[bytes++] = (char)c;
-        } else if (c < ' ' ||
-                   c > '~') { // a peer's name may hold anything; nobody's terminal has to
-            bytes += (size_t)snprintf(out + bytes, 7, "\\u%04x", c);
         } else {
-            out[bytes++] = (char)c;
+            // A peer's name may hold anything; nobody's terminal has to.
+            out[bytes++] = c < ' ' || c > '~' ? '?' : (char)c;
         }
     }
     return bytes;

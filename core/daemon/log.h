@@ -26,8 +26,10 @@ struct uvea_log {
     struct uvea_log_bound refusals;
 };
 
-void uvea_log_init(struct uvea_log *log, int file, enum uvea_log_level level,
-                   uint32_t refusals_per_minute);
+// Level info, one refusal a minute.
+void uvea_log_init(struct uvea_log *log, int file);
+// While no other thread uses the log.
+void uvea_log_set(struct uvea_log *log, enum uvea_log_level level, uint32_t refusals_per_minute);
 void uvea_log_deinit(struct uvea_log *log);
 
 enum { UVEA_LOG_LINE_BYTES_MAX = 4096 }; // with the line end; what does not fit is left out whole

@@ -442,6 +442,8 @@ static void handle_client(const struct uvea_endpoints *endpoints,
         post_request(endpoints, request, response);
     } else if (sequences && is_path(request->target, "/v1/topic", &query)) {
         get_topic(endpoints, query, request, response);
+    } else if (endpoints->more_paths != NULL) {
+        endpoints->more_paths(endpoints->more_paths_arg, request, response);
     } else {
         answer(response, STATUS_NOT_FOUND, "no such path");
     }

@@ -21,6 +21,8 @@ struct uvea_endpoints {
     // Whether requests are given numbers: not before this party's state is known to fit its peers',
     // else one whose disk lost the topic would give numbers a second time.
     atomic_bool sequencing;
+    uvea_http_handler_fn *more_paths; // for paths that are unknown here; NULL: they are refused
+    void *more_paths_arg;
 };
 
 // A uvea_http_handler_fn, arg is the struct uvea_endpoints. Everything refused is answered with one

@@ -133,6 +133,7 @@ enum uvea_error uvea_node_connect(struct uvea_node *node, struct uvea_error_cont
     struct uvea_guard_config over_mesh = guard;
 
     UVEA_TRY(uvea_mesh_open(node->rt, &node->config.mesh, &node->mesh, context));
+    uvea_node_say_listening(node, "mesh", node->config.mesh.listen_address);
     over_mesh.mesh = node->mesh;
     UVEA_TRY(uvea_guard_open(&over_mesh, &node->guard));
     UVEA_TRY(uvea_mesh_connect(node->mesh, context));

@@ -41,6 +41,8 @@ enum uvea_error uvea_node_open(struct uvea_rt *rt, const struct uvea_node_config
         .party = config->party,
         .store = store,
         .coord = made->coord,
+        .more_paths = config->more_paths,
+        .more_paths_arg = config->more_paths_arg,
     };
     *node = made;
     return UVEA_OK;
@@ -224,6 +226,7 @@ enum uvea_error uvea_node_run(struct uvea_node *node, struct uvea_error_context 
     enum uvea_error error = uvea_node_start(node, &why);
 
     if (error == UVEA_OK) {
+        count_work(node);
         error = serve(node, &why);
     } else {
         linger(node);

@@ -27,6 +27,8 @@ struct uvea_node;
 // party's main task; the batch is good during the call only.
 struct uvea_node_observer {
     void *arg;
+    // A server of this party takes connections: what is "http" or "mesh".
+    void (*listening)(void *arg, const char *what, const char *address);
     // The entries are agreed; nothing is processed.
     void (*begun)(void *arg, struct uvea_party party, const struct uvea_batch *batch);
     void (*processed)(void *arg, struct uvea_party party, const struct uvea_batch *batch);
@@ -59,6 +61,8 @@ struct uvea_node_config {
     uint64_t ingest_backoff_ns_min; // 200 ms, doubling
     uint64_t ingest_backoff_ns_max; // 5 s
     struct uvea_node_observer observer;
+    uvea_http_handler_fn *more_paths; // asked for paths that are not the node's; NULL: 404
+    void *more_paths_arg;
 };
 
 // The defaults of service.md 10 (production where it says so) for everything but party, addresses,

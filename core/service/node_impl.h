@@ -51,6 +51,8 @@ struct uvea_node {
 
 // ---- startup.c: service.md 8.2
 
+void uvea_node_say_listening(const struct uvea_node *node, const char *what, const char *address);
+
 // (blocks) From nothing to ready, with the two peers.
 UVEA_MUST_USE enum uvea_error uvea_node_start(struct uvea_node *node,
                                               struct uvea_error_context *context);

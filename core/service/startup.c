@@ -63,12 +63,34 @@ static enum uvea_error publish_state(struct uvea_node *node, const struct uvea_s
 
 // ---- with the peers
 
+void uvea_node_say_listening(const struct uvea_node *node, const char *what, const char *address)
+{
+    const struct uvea_node_observer *observer = &node->config.observer;
+
+    if (observer->listening != NULL) {
+        observer->listening(observer->arg, what, address);
+    }
+}
+
+static enum uvea_error serve_http(struct uvea_node *node, struct uvea_error_context *context)
+{
+    const char *address = node->config.http_address;
+    const enum uvea_error error = uvea_rt_http_serve(node->rt, address, uvea_endpoints_handle,
+                                                     &node->endpoints, &node->server);
+
+    if (error != UVEA_OK) {
+        return uvea_error_set(context, error, "HTTP cannot be served at %s: %s", address,
+                              uvea_error_text(error));
+    }
+    uvea_node_say_listening(node, "http", address);
+    return UVEA_OK;
+}
+
 static enum uvea_error meet_peers(struct uvea_node *node,
                                   struct uvea_sync_state states[UVEA_PARTY_COUNT],
                                   struct uvea_error_context *context)
 {
-    UVEA_TRY(uvea_rt_http_serve(node->rt, node->config.http_address, uvea_endpoints_handle,
-                                &node->endpoints, &node->server));
+    UVEA_TRY(serve_http(node, context));
     UVEA_TRY(uvea_coord_meet(&node->link, context));
     UVEA_TRY(uvea_coord_see_all(&node->link, context));
     UVEA_TRY(uvea_heartbeat_open(&node->link, &node->heartbeat));

@@ -9,6 +9,7 @@
 #include "core/base/party.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct uvea_rt;
 
@@ -38,6 +39,14 @@ UVEA_MUST_USE enum uvea_error uvea_tls_open(const struct uvea_tls_config *config
 // failure everything stays as it was. From any thread.
 UVEA_MUST_USE enum uvea_error uvea_tls_reload(struct uvea_tls *tls,
                                               struct uvea_error_context *context);
+
+// What is in force, for an operator: of the own leaf certificate. From any thread.
+struct uvea_tls_facts {
+    int64_t not_after_s;  // seconds since 1970
+    char not_after[24];   // "2027-01-31T12:00:00Z"
+    char fingerprint[65]; // SHA-256 of the certificate, lower-case hexadecimal
+};
+void uvea_tls_facts(struct uvea_tls *tls, struct uvea_tls_facts *facts);
 
 // No stream of it is open. Wipes the key. NULL is allowed.
 void uvea_tls_close(struct uvea_tls *tls);

@@ -40,7 +40,7 @@ function declare_layers(    low) {
 
 # Headers that the build makes, who may include them, and why nobody else.
 function declare_generated() {
-    generated["uvea_build_id.h"] = "^sim/cmd/"
+    generated["uvea_build_id.h"] = "^sim/cmd/|^core/daemon/main\\.c$"
     why_generated["uvea_build_id.h"] = "the build id must never reach a run's hash"
     generated["uvea_field_tables.h"] = "^core/field/|^proofs/table\\.c$"
     why_generated["uvea_field_tables.h"] = "use core/field/transform.h"

@@ -1,0 +1,26 @@
+// Signals, taken by one thread that does nothing else.
+#ifndef UVEA_CORE_DAEMON_SIGNALS_H
+#define UVEA_CORE_DAEMON_SIGNALS_H
+
+#include "core/base/error.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+struct uvea_signals {
+    sigset_t set;
+    pthread_t thread;
+    void *arg;
+    void (*stop)(void *arg, int signal); // SIGTERM or SIGINT, each time
+    void (*reload)(void *arg);           // SIGHUP
+};
+
+// Before any other thread is started, so that none of them is interrupted.
+void uvea_signals_block(void);
+
+// arg, stop and reload are set. signals stays where it is until closed.
+UVEA_MUST_USE enum uvea_error uvea_signals_open(struct uvea_signals *signals);
+// No callback runs any more when it returns.
+void uvea_signals_close(struct uvea_signals *signals);
+
+#endif

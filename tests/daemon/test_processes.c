@@ -1,0 +1,317 @@
+// Real processes: uvead alone with everything that ends it early, then three of them on loopback
+// over TLS, one of which is killed. The files are those of `uvea cluster init`.
+#include "tests/integration/shell.h"
+#include "tests/support/cmocka.h"
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    PORTS = 16,      // that a cluster takes from its base on
+    PATIENCE_S = 60, // for something that takes a second or two
+    POLL_MS = 50,
+};
+
+// ---- waiting
+
+static void assert_status(const struct shell_result *result, int status)
+{
+    if (result->status != status) {
+        fail_msg("status %d, wanted %d: %s%s", result->status, status, result->out, result->err);
+    }
+}
+
+// Until a shell command succeeds.
+static void await(const char *command)
+{
+    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
+
+    for (int i = 0; i < PATIENCE_S * 1000 / POLL_MS; i++) {
+        if (shell("%s", command)->status == 0) {
+            return;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    fail_msg("in vain: %s: %s", command, shell("tail -n 5 p*.log")->out);
+}
+
+static void await_line(unsigned party, const char *pattern)
+{
+    char command[256];
+
+    (void)snprintf(command, sizeof(command), "grep -q '%s' p%u.log", pattern, party);
+    await(command);
+}
+
+static void assert_exit(unsigned party, int status)
+{
+    char command[64];
+
+    (void)snprintf(command, sizeof(command), "test -s p%u.status", party);
+    await(command);
+    const int ended = (int)strtol(shell("cat p%u.status", party)->out, NULL, 10);
+    if (ended != status) {
+        fail_msg("party %u ended with %d, wanted %d: %s", party, ended, status,
+                 shell("tail -n 3 p%u.log", party)->out);
+    }
+}
+
+// ---- processes
+
+// The base of a range of ports that nobody has.
+static unsigned free_ports(void)
+{
+    unsigned base = 20000 + (unsigned)getpid() % 1000 * 20;
+
+    for (bool all = false; !all; base += PORTS) {
+        all = true;
+        for (unsigned i = 0; i < PORTS && all; i++) {
+            const struct sockaddr_in address = {
+                .sin_family = AF_INET,
+                .sin_port = htons((uint16_t)(base + i)),
+                .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+            };
+            const int made = socket(AF_INET, SOCK_STREAM, 0);
+
+            assert_true(made >= 0);
+            all = bind(made, (const struct sockaddr *)&address, sizeof(address)) == 0;
+            (void)close(made);
+        }
+        if (all) {
+            return base;
+        }
+    }
+    return base;
+}
+
+static void make_cluster(void)
+{
+    assert_status(shell("$UVEA cluster init . --port %u", free_ports()), 0);
+}
+
+static void start(unsigned party, const char *variables)
+{
+    assert_status(shell("rm -f p%u.status; : >p%u.log; (sh -c 'echo $$ >p%u.pid; exec env %s "
+                        "$UVEAD --config p%u/uvead.yaml 2>>p%u.log'; echo $? >p%u.status) "
+                        ">/dev/null 2>&1 &",
+                        party, party, party, variables, party, party, party),
+                  0);
+    await_line(party, "\"event\":\"starting\"");
+}
+
+static void send_signal(unsigned party, const char *name)
+{
+    assert_status(shell("kill -%s $(cat p%u.pid)", name, party), 0);
+}
+
+static int enter(void **state)
+{
+    (void)state;
+    shell_enter();
+    make_cluster();
+    return 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    (void)shell("for p in 0 1 2; do test -s p$p.status || ! test -s p$p.pid || "
+                "kill -9 $(cat p$p.pid); done");
+    shell_leave();
+    return 0;
+}
+
+// ---- one
+
+static void test_check_config(void **state)
+{
+    const struct shell_result *result = shell("$UVEAD --config p0/uvead.yaml --check-config");
+
+    (void)state;
+    assert_status(result, 0);
+    assert_string_equal(result->out, "configuration is good\n");
+    // File names are printed as they are opened, from here.
+    assert_status(shell("$UVEAD --config p0/uvead.yaml --print-config >printed.yaml && "
+                        "$UVEAD --config printed.yaml --check-config && "
+                        "$UVEAD --config printed.yaml --print-config | cmp - printed.yaml"),
+                  0);
+}
+
+static void test_all_that_is_wrong_is_said(void **state)
+{
+    const struct shell_result *result;
+
+    (void)state;
+    result = shell("chmod 644 p0/share.key; UVEA__SCAN__CPUS=1023 "
+                   "UVEA__TLS__ROOTS=../pki/p1-root.pem,../pki/p0-root.pem,../pki/p2-root.pem "
+                   "$UVEAD --config=p0/uvead.yaml --check-config");
+    assert_status(result, 2);
+    assert_non_null(strstr(result->err, "keys.share_key: p0/share.key: its mode is 644"));
+    assert_non_null(strstr(result->err, "UVEA__SCAN__CPUS: processor 1023 is not there"));
+    assert_non_null(strstr(result->err, "p0.pem"));
+    assert_string_equal(result->out, "");
+    assert_status(shell("$UVEAD --nonsense"), 2);
+    assert_status(shell("$UVEAD --config"), 2);
+    assert_status(shell("$UVEAD --version | grep -q '^uvead '"), 0);
+    assert_status(shell("$UVEAD --help | grep -q 'exit status'"), 0);
+}
+
+// Each end has its status and one line that says why.
+static void test_early_ends(void **state)
+{
+    static const struct {
+        const char *variables;
+        int status;
+        const char *line;
+    } cases[] = {
+        {"UVEA__MESH__LISTN=x", 2,
+         "environment: no such key: UVEA__MESH__LISTN; is UVEA__MESH__LISTEN meant?"},
+        {"UVEA__TLS__KEY=../pki/p1.key.pem", 2, "p0.pem"},
+        {"UVEA__SCAN__MEMORY_BYTES_MAX=1000000", 3,
+         "0 records take [0-9]* bytes of memory, and scan.memory_bytes_max is 1000000"},
+        {"UVEA__STORE__SQLITE=/no/such/folder/store.db", 4, "/no/such/folder/store.db"},
+        {"UVEA__HTTP__LISTEN=192.0.2.1:80", 1, "HTTP cannot be served at 192.0.2.1:80"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_status(shell("%s $UVEAD --config p0/uvead.yaml 2>p0.log", cases[i].variables),
+                      cases[i].status);
+        assert_status(shell("grep '\"level\":\"error\"' p0.log | grep -q '%s'", cases[i].line), 0);
+    }
+}
+
+static void test_stop_before_the_others_are_there(void **state)
+{
+    (void)state;
+    start(0, "");
+    await_line(0, "\"what\":\"http\"");
+    send_signal(0, "TERM");
+    assert_exit(0, 0);
+    await_line(0, "\"event\":\"stopped\",\"message\":\"SIGTERM\"");
+}
+
+// Takes connections and never says a word.
+static int open_silent_peer(unsigned *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t bytes = sizeof(address);
+    const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(made >= 0);
+    assert_int_equal(bind(made, (const struct sockaddr *)&address, bytes), 0);
+    assert_int_equal(listen(made, PORTS), 0);
+    assert_int_equal(getsockname(made, (struct sockaddr *)&address, &bytes), 0);
+    *port = ntohs(address.sin_port);
+    return made;
+}
+
+static void test_second_signal_ends_at_once(void **state)
+{
+    char variables[256];
+    unsigned port;
+    const int peer = open_silent_peer(&port);
+
+    (void)state;
+    (void)snprintf(variables, sizeof(variables),
+                   "UVEA__COORDINATION__ATTEMPT_MS=600000 "
+                   "UVEA__HTTP__PEERS=127.0.0.1:%u,127.0.0.1:%u,127.0.0.1:%u",
+                   port, port, port);
+    start(0, variables);
+    await_line(0, "\"what\":\"http\"");
+    const int asked = accept(peer, NULL, NULL); // it waits for an answer now
+    send_signal(0, "TERM");
+    await_line(0, "\"event\":\"stopping\",\"message\":\"SIGTERM\"");
+    send_signal(0, "INT");
+    assert_exit(0, 130);
+    (void)close(asked);
+    (void)close(peer);
+}
+
+// ---- three
+
+static void start_all(void)
+{
+    for (unsigned party = 0; party < 3; party++) {
+        start(party, "UVEA__LOG__LEVEL=debug");
+    }
+    for (unsigned party = 0; party < 3; party++) {
+        await_line(party, "\"event\":\"ready\"");
+    }
+}
+
+static void reload(void)
+{
+    send_signal(0, "HUP");
+    await_line(0, "\"event\":\"certificates reloaded\",\"not_after\":\"20..-");
+    assert_status(shell("cp pki/p0.pem good.pem; echo damaged >pki/p0.pem"), 0);
+    send_signal(0, "HUP");
+    await_line(0, "\"event\":\"certificates kept\".*p0.pem");
+    assert_status(shell("cp good.pem pki/p0.pem"), 0);
+}
+
+// Nothing of a key is in any log, at its most talkative.
+static void check_logs(void)
+{
+    assert_status(shell("for p in 0 1 2; do test -s p$p/share.key && "
+                        "! grep -F -f p$p/share.key p?.log && "
+                        "! grep -v -e ---- pki/p$p.key.pem | grep -F -f - p?.log || exit 1; done"),
+                  0);
+}
+
+static void test_three(void **state)
+{
+    (void)state;
+    start_all();
+    reload();
+    send_signal(1, "KILL");
+    assert_exit(1, 137);
+    for (unsigned party = 0; party < 3; party += 2) {
+        assert_exit(party, 1);
+        await_line(
+            party,
+            "\"event\":\"stopped\",\"error\":\"[A-Z_]*\",\"message\":\".*\\(party 1\\|bob\\)");
+    }
+    start_all();
+    send_signal(2, "TERM");
+    for (unsigned party = 0; party < 3; party++) {
+        assert_exit(party, 0);
+    }
+    await_line(0, "\"event\":\"stopped\",\"message\":\"party [12] is shutting down\"");
+    check_logs();
+}
+
+// The url holds a password.
+static void test_url_is_not_logged(void **state)
+{
+    (void)state;
+    assert_status(shell("UVEA__STORE__SQLITE= UVEA__STORE__POSTGRES_URL="
+                        "postgres://user:hunter2@127.0.0.1:1/none "
+                        "$UVEAD --config p0/uvead.yaml >p0.log 2>&1"),
+                  4);
+    assert_status(shell("grep -q '\"event\":\"store\"' p0.log && ! grep hunter2 p0.log"), 0);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_check_config),
+        IN_FOLDER(test_all_that_is_wrong_is_said),
+        IN_FOLDER(test_early_ends),
+        IN_FOLDER(test_stop_before_the_others_are_there),
+        IN_FOLDER(test_second_signal_ends_at_once),
+        IN_FOLDER(test_three),
+        IN_FOLDER(test_url_is_not_logged),
+    };
+
+    (void)setenv("UVEAD", UVEAD_BINARY, 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
