@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -73,9 +74,11 @@ uint16_t uvea_posix_listener_port(const struct uvea_posix_listener *listener)
     if (getsockname(listener->fd, (struct sockaddr *)&own, &bytes) != 0) {
         return 0;
     }
-    return ntohs(own.ss_family == AF_INET6
-                     ? ((const struct sockaddr_in6 *)(const void *)&own)->sin6_port
-                     : ((const struct sockaddr_in *)(const void *)&own)->sin_port);
+    struct sockaddr_in6 six = {0};
+    struct sockaddr_in four = {0};
+    memcpy(&six, &own, sizeof(six));
+    memcpy(&four, &own, sizeof(four));
+    return ntohs(own.ss_family == AF_INET6 ? six.sin6_port : four.sin_port);
 }
 
 // What accept4 may say of one connection, or of now, that a later call need not say again.

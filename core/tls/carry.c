@@ -55,8 +55,9 @@ static enum uvea_error send_out(struct uvea_tls_stream *stream, uint64_t deadlin
 {
     for (;;) {
         lock(stream);
-        enum uvea_error error = stream->shut ? UVEA_ERR_CLOSED : UVEA_OK;
         struct uvea_buf full = stream->out;
+        // What has been sent has been sent, also when a shut came right behind it.
+        enum uvea_error error = full.len > 0 && stream->shut ? UVEA_ERR_CLOSED : UVEA_OK;
         if (error == UVEA_OK && full.len > 0) {
             stream->out = stream->sending;
             stream->sending = full;

@@ -225,6 +225,7 @@ static void shut_later(void *arg)
 
 static void be_shut(struct end *end)
 {
+    write_pattern(end, 1, UVEA_OK);
     struct uvea_task *writer = rig_spawn(end->rt, write_for_ever, end);
     struct uvea_task *shutter = rig_spawn(end->rt, shut_later, end);
     read_for_ever(end);
