@@ -4,7 +4,8 @@
 
 // What a supervisor may conclude.
 enum uvea_daemon_exit {
-    UVEA_DAEMON_OK = 0,            // stopped as asked, the batch in work was finished; or: all good
+    // Stopped as asked, or because a peer stops: the batch in work was finished. Or: all good.
+    UVEA_DAEMON_OK = 0,
     UVEA_DAEMON_FAILED = 1,        // the party failed or lost a peer: start it again
     UVEA_DAEMON_CONFIGURATION = 2, // nothing changes before the configuration does
     UVEA_DAEMON_MEMORY = 3,        // the database does not fit into memory

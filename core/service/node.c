@@ -175,14 +175,16 @@ static enum uvea_error explain(const struct uvea_node *node, enum uvea_error err
     return first == UVEA_OK ? error : uvea_error_set(context, first, "%s", cause.text);
 }
 
-// After an orderly stop, what a peer's leaving broke is no failure.
+// After an orderly stop, what a peer's leaving broke is no failure; context says why it stopped.
 static enum uvea_error judge(const struct uvea_node *node, enum uvea_error error,
                              struct uvea_error_context *context)
 {
-    const bool orderly = uvea_coord_stopped(node->coord, NULL) == UVEA_ERR_CLOSED;
+    struct uvea_error_context reason = {{0}};
+    const bool orderly = uvea_coord_stopped(node->coord, &reason) == UVEA_ERR_CLOSED;
 
     if (orderly &&
         (error == UVEA_ERR_CLOSED || error == UVEA_ERR_RESET || error == UVEA_ERR_TIMEOUT)) {
+        *context = reason;
         return UVEA_OK;
     }
     if (context->text[0] == '\0') {

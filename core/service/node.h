@@ -76,7 +76,8 @@ UVEA_MUST_USE enum uvea_error uvea_node_open(struct uvea_rt *rt,
                                              struct uvea_error_context *context);
 
 // (blocks) The whole life, once for each node. OK after an orderly stop (also one that a peer's
-// shutdown brought about); otherwise the failure, named in context. Restarting the process is
+// shutdown brought about), with what asked for it in context; otherwise the failure, named in
+// context. Restarting the process is
 // always a right answer to it. A start that fails when the server is up returns one and a half
 // heartbeats later, so that peers can see it.
 UVEA_MUST_USE enum uvea_error uvea_node_run(struct uvea_node *node,

@@ -392,6 +392,32 @@ static void a_store_that_fails_is_no_answer(void **state)
     run(ask_a_broken_store, 0);
 }
 
+static void more(void *arg, const struct uvea_http_request *request,
+                 struct uvea_http_response *response)
+{
+    *(const char **)arg = request->target;
+    response->status = 299;
+}
+
+static void ask_for_more(struct office *office)
+{
+    const char *asked = NULL;
+
+    assert_int_equal(get(office, "/more"), 404);
+    office->endpoints.more_paths = more;
+    office->endpoints.more_paths_arg = &asked;
+    assert_int_equal(get(office, "/v1/results"), 200);
+    assert_null(asked);
+    assert_int_equal(get(office, "/more"), 299);
+    assert_string_equal(asked, "/more");
+}
+
+static void unknown_paths_are_handed_on(void **state)
+{
+    (void)state;
+    run(ask_for_more, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +429,7 @@ int main(void)
         cmocka_unit_test(garbage_is_no_page),
         cmocka_unit_test(results_are_read_in_order_of_publication),
         cmocka_unit_test(a_store_that_fails_is_no_answer),
+        cmocka_unit_test(unknown_paths_are_handed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
