@@ -20,7 +20,7 @@ static const char usage[] =
     "and\n"
     "           DIR/cluster.yaml, which clients of the cluster read; ports from BASE (8000) on\n"
     "       uvea cluster start DIR [0|1|2|proxy] [--uvead PROGRAM]\n"
-    "           that process, or all of them; fails when it runs already\n"
+    "           that process, which must not run yet, or all that do not run\n"
     "       uvea cluster stop DIR [0|1|2|proxy] [--seconds N]\n"
     "           SIGTERM, and waits (30 s) until it has ended\n"
     "       uvea cluster kill DIR [0|1|2|proxy]\n"

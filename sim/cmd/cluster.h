@@ -51,6 +51,7 @@ struct uvea_cluster_target {
     char directory[PATH_MAX]; // absolute
     char cluster_file[PATH_MAX];
     bool chosen[UVEA_CLUSTER_PROCESSES];
+    bool named; // one, by the user
     const char *uvead;
     uint64_t seconds;
 };

@@ -108,6 +108,7 @@ enum uvea_error uvea_cluster_target_parse(int argc, char **argv, size_t words_ma
     }
     UVEA_TRY(find_cluster(words[0], out, context));
     if (positionals.count == 2) {
+        out->named = true;
         return choose(words[1], out, context);
     }
     choose_all(out);
@@ -122,6 +123,9 @@ static enum uvea_error start_one(const struct uvea_cluster_target *target, unsig
     char program[PATH_MAX];
     struct uvea_cluster_process process;
     UVEA_TRY(uvea_cluster_process_of(target->directory, which, &process, context));
+    if (!target->named && uvea_cluster_process_pid(&process) != 0) {
+        return UVEA_OK;
+    }
     if (which == UVEA_CLUSTER_PROXY) {
         UVEA_TRY(uvea_cluster_own_program(program, context));
         return uvea_cluster_process_start(&process, program, "proxy", context);
