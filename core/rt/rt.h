@@ -234,7 +234,7 @@ void uvea_rt_http_close(struct uvea_rt *rt, struct uvea_http_server *server);
 // (blocks) One request, one answer; connections to a peer are kept and used again. Any status is
 // OK. response is all zero before; unchanged on failure: NOT_FOUND nobody listens there, RESET or
 // CLOSED the connection broke (the request may have been carried out), TIMEOUT, FORMAT the peer
-// does not speak HTTP, LIMIT its body is too long. A failed request is never sent again unasked.
+// does not speak HTTP, PEER TLS was refused, LIMIT its body is too long. Never sent again unasked.
 UVEA_MUST_USE enum uvea_error uvea_rt_http_call(struct uvea_rt *rt, const char *address,
                                                 const struct uvea_http_request *request,
                                                 struct uvea_http_response *response,

@@ -36,6 +36,13 @@ void attacker_close(struct attacker *attacker)
     (void)close(attacker->fd);
 }
 
+void attacker_send(struct attacker *attacker, const uint8_t *bytes, size_t len)
+{
+    if (SSL_connect(attacker->ssl) == 1) {
+        (void)SSL_write(attacker->ssl, bytes, (int)len);
+    }
+}
+
 void attacker_say(struct attacker *attacker, const char *text, size_t filler)
 {
     char piece[1024];

@@ -21,7 +21,9 @@ void attacker_open(struct attacker *attacker, const char *address, const struct 
                    const char *stem);
 void attacker_close(struct attacker *attacker);
 
-// Shakes hands, as far as it can tell, and says text and filler times 'x', until it is refused.
+// Shakes hands, as far as it can tell, and sends this.
+void attacker_send(struct attacker *attacker, const uint8_t *bytes, size_t len);
+// The same with text and filler times 'x', until it is refused.
 void attacker_say(struct attacker *attacker, const char *text, size_t filler);
 // Reads to the end, whatever it is; out ends with NUL.
 void attacker_read_all(struct attacker *attacker, char *out, size_t capacity);

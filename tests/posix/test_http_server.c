@@ -88,7 +88,7 @@ static void ask_badly(struct web *web, const struct bad *bad, unsigned nth)
     }
     (void)close(fd);
     free(filler);
-    web_wait_lines(web, nth + 1);
+    web_lines_wait(&web->lines, nth + 1);
     assert_non_null(strstr(web->lines.text[nth], bad->line));
     assert_int_equal(strncmp(web->lines.text[nth], "127.0.0.1:", 10), 0);
 }
@@ -128,7 +128,7 @@ static void test_unfinished_requests_are_ended(void **state)
         web_say(fd, begun[i]);
         assert_int_equal(web_read_all(fd, text, sizeof(text)), 0);
         (void)close(fd);
-        web_wait_lines(&web, i + 1);
+        web_lines_wait(&web.lines, i + 1);
         assert_non_null(strstr(web.lines.text[i], "no whole request within 100 ms"));
     }
     const int fd = web_dial(web.address); // idle after a request: ended as well, nothing to tell
@@ -153,10 +153,10 @@ static void test_the_oldest_silent_one_gives_way(void **state)
     for (unsigned i = 0; i < UVEA_COUNT_OF(fds); i++) {
         fds[i] = web_dial(web.address);
     }
-    web_wait_lines(&web, 2);
+    web_lines_wait(&web.lines, 2);
     assert_int_equal(web_call(&web, web.address, "GET", "/", NULL, &response), UVEA_OK);
     uvea_http_response_deinit(&response);
-    web_wait_lines(&web, 3);
+    web_lines_wait(&web.lines, 3);
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(web_read_all(fds[i], text, sizeof(text)), 0);
         assert_non_null(strstr(web.lines.text[i], "gave way"));
@@ -185,7 +185,7 @@ static void test_full_of_those_that_proved_themselves(void **state)
     }
     const int one_more = web_dial(web.address);
     assert_int_equal(web_read_all(one_more, text, sizeof(text)), 0);
-    web_wait_lines(&web, 1);
+    web_lines_wait(&web.lines, 1);
     assert_non_null(strstr(web.lines.text[0], "there are 2 connections"));
     (void)close(one_more);
     for (unsigned i = 0; i < UVEA_COUNT_OF(fds); i++) {

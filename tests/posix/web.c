@@ -53,11 +53,21 @@ void web_release(struct web *web)
 
 // ---- refusals
 
-static void note_refused(void *arg, const struct uvea_error_context *why)
+void web_lines_init(struct web_lines *lines)
 {
-    struct web *web = arg;
-    struct web_lines *lines = &web->lines;
+    (void)pthread_mutex_init(&lines->lock, NULL);
+    (void)pthread_cond_init(&lines->more, NULL);
+    lines->count = 0;
+}
 
+void web_lines_deinit(struct web_lines *lines)
+{
+    (void)pthread_cond_destroy(&lines->more);
+    (void)pthread_mutex_destroy(&lines->lock);
+}
+
+void web_lines_add(struct web_lines *lines, const struct uvea_error_context *why)
+{
     (void)pthread_mutex_lock(&lines->lock);
     if (lines->count < WEB_LINES_MAX) {
         (void)snprintf(lines->text[lines->count], sizeof(lines->text[0]), "%.150s", why->text);
@@ -67,21 +77,28 @@ static void note_refused(void *arg, const struct uvea_error_context *why)
     (void)pthread_mutex_unlock(&lines->lock);
 }
 
-void web_wait_lines(struct web *web, unsigned count)
+void web_lines_wait(struct web_lines *lines, unsigned count)
 {
-    (void)pthread_mutex_lock(&web->lines.lock);
-    while (web->lines.count < count) {
-        wait_or_fail(&web->lines.more, &web->lines.lock);
+    (void)pthread_mutex_lock(&lines->lock);
+    while (lines->count < count) {
+        wait_or_fail(&lines->more, &lines->lock);
     }
-    (void)pthread_mutex_unlock(&web->lines.lock);
+    (void)pthread_mutex_unlock(&lines->lock);
 }
 
-unsigned web_line_count(struct web *web)
+unsigned web_lines_count(struct web_lines *lines)
 {
-    (void)pthread_mutex_lock(&web->lines.lock);
-    const unsigned count = web->lines.count;
-    (void)pthread_mutex_unlock(&web->lines.lock);
+    (void)pthread_mutex_lock(&lines->lock);
+    const unsigned count = lines->count;
+    (void)pthread_mutex_unlock(&lines->lock);
     return count;
+}
+
+static void note_refused(void *arg, const struct uvea_error_context *why)
+{
+    struct web *web = arg;
+
+    web_lines_add(&web->lines, why);
 }
 
 // ---- the server
@@ -141,8 +158,7 @@ void web_open(struct web *web, const struct uvea_posix_config *config,
 
     (void)pthread_mutex_init(&web->lock, NULL);
     (void)pthread_cond_init(&web->changed, NULL);
-    (void)pthread_mutex_init(&web->lines.lock, NULL);
-    (void)pthread_cond_init(&web->lines.more, NULL);
+    web_lines_init(&web->lines);
     assert_int_equal(uvea_posix_open(config, &web->server_rt, &context), UVEA_OK);
     assert_int_equal(uvea_posix_open(client_config, &web->rt, &context), UVEA_OK);
     web_free_address(web->address);
@@ -155,8 +171,7 @@ void web_close(struct web *web)
     uvea_rt_http_close(web->server_rt, web->server);
     uvea_posix_close(web->rt);
     uvea_posix_close(web->server_rt);
-    (void)pthread_cond_destroy(&web->lines.more);
-    (void)pthread_mutex_destroy(&web->lines.lock);
+    web_lines_deinit(&web->lines);
     (void)pthread_cond_destroy(&web->changed);
     (void)pthread_mutex_destroy(&web->lock);
 }

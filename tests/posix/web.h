@@ -14,13 +14,20 @@
 
 enum { WEB_ADDRESS_BYTES = 32, WEB_LINES_MAX = 1024 };
 
-// What refused connections left: at most WEB_LINES_MAX lines.
+// What refused connections left: at most WEB_LINES_MAX lines, which stay where they are.
 struct web_lines {
     pthread_mutex_t lock;
     pthread_cond_t more;
     unsigned count;
     char text[WEB_LINES_MAX][160];
 };
+
+void web_lines_init(struct web_lines *lines);
+void web_lines_deinit(struct web_lines *lines);
+void web_lines_add(struct web_lines *lines, const struct uvea_error_context *why);
+// Waits for so many.
+void web_lines_wait(struct web_lines *lines, unsigned count);
+unsigned web_lines_count(struct web_lines *lines);
 
 struct web {
     struct uvea_rt *rt; // the client's
@@ -57,10 +64,6 @@ enum uvea_error web_call(struct web *web, const char *address, const char *metho
 
 // While the server is open; afterwards the members can be read.
 unsigned web_asked(struct web *web);
-unsigned web_line_count(struct web *web);
-
-// Waits for so many lines about refusals.
-void web_wait_lines(struct web *web, unsigned count);
 
 // ---- raw sockets
 
