@@ -180,8 +180,8 @@ const struct uvea_cmd uvea_cmd_replay = {
         "  --seed N         instead of the scenario's seed\n"
         "  --ignore-faults  leave out what only the simulator can do, and say so\n"
         "\n"
-        "Exit status: 0 pass, 1 output or the machine failed, 2 usage or bad input, 10 wrong "
-        "answer or another\n"
-        "configuration, 11 no progress.\n",
+        "Exit status: 0 pass, 1 output or the machine failed, 2 usage, bad input or a cluster that "
+        "is\n"
+        "not as it should be, 10 wrong answer, 11 no progress.\n",
     .run = replay_command,
 };

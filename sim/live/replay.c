@@ -72,14 +72,17 @@ static enum uvea_error restart(void *arg, const struct uvea_request_plan *plan,
 static void absent(void *arg, unsigned party)
 {
     struct replay *replay = arg;
+    uint64_t *since_ns = &replay->absent_ns[party];
     const uint64_t now_ns = uvea_rt_now_ns(replay->config->rt);
-    struct uvea_error_context ignored;
-    if (replay->absent_ns[party] == 0 || !can(replay, party, UVEA_REPLAY_START)) {
-        replay->absent_ns[party] = now_ns;
-    } else if (now_ns - replay->absent_ns[party] >= ABSENCE_NS) {
-        replay->absent_ns[party] = now_ns;
-        if (act(replay, party, UVEA_REPLAY_START, &ignored) != UVEA_OK) {
-            return;
+    if (!can(replay, party, UVEA_REPLAY_START)) {
+        return;
+    }
+    if (*since_ns == 0 || now_ns - *since_ns > 2 * ABSENCE_NS) { // it was there meanwhile
+        *since_ns = now_ns;
+    } else if (now_ns - *since_ns >= ABSENCE_NS) {
+        *since_ns = now_ns;
+        if (act(replay, party, UVEA_REPLAY_START, NULL) != UVEA_OK) {
+            return; // it runs, and is on its way
         }
     }
 }

@@ -87,8 +87,8 @@ UVEA_MUST_USE enum uvea_error uvea_replay_calm(const struct uvea_scenario *in,
                                                struct uvea_scenario *out);
 
 // (blocks) Before anything is sent: FORMAT or USAGE names what the scenario asks for and cannot
-// have (faults, restarts without commands, a class), STATE the field in which the cluster is
-// configured otherwise, or that it is not empty; TIMEOUT: a party does not answer. Then all of it.
+// have (faults, restarts without commands, a class), the field in which the cluster is configured
+// otherwise, or that it is not empty; TIMEOUT: a party does not answer. Then all of it.
 // A verdict other than a pass is no error. What is left of the result on an error is released by
 // the caller too.
 UVEA_MUST_USE enum uvea_error uvea_replay_run(const struct uvea_replay_config *config,

@@ -68,7 +68,7 @@ static enum uvea_error compare(unsigned party, json_t *wanted, const json_t *got
         }
         describe(has, left);
         describe(value, right);
-        return uvea_error_set(context, UVEA_ERR_STATE,
+        return uvea_error_set(context, UVEA_ERR_USAGE,
                               "party %u is configured with %s %s, the scenario asks for %s", party,
                               field, left, right);
     }
@@ -98,7 +98,7 @@ static enum uvea_error check_state(const struct uvea_replay_config *config, unsi
     UVEA_TRY(error);
     UVEA_TRY_CLEANUP(compare(party, wanted, state.common_config, context));
     if (state.db_len != 0) {
-        error = uvea_error_set(context, UVEA_ERR_STATE,
+        error = uvea_error_set(context, UVEA_ERR_USAGE,
                                "the cluster is not empty: party %u holds %llu records; a replay "
                                "enrols its own and needs a fresh cluster",
                                party, (unsigned long long)state.db_len);
@@ -133,7 +133,7 @@ static enum uvea_error check_empty(const struct uvea_replay_config *config, unsi
                               member);
     }
     if (count > 0) {
-        return uvea_error_set(context, UVEA_ERR_STATE,
+        return uvea_error_set(context, UVEA_ERR_USAGE,
                               "the cluster is not empty: party %u has %s of earlier requests; a "
                               "replay needs a fresh cluster",
                               party, member);

@@ -137,9 +137,9 @@ static void stores_are_looked_at_where_they_can_be(void **state)
 static void other_configurations_are_named(void **state)
 {
     (void)state;
-    expect_error(stage_open("scan: ntt\n" TWO, TWO), UVEA_ERR_STATE,
+    expect_error(stage_open("scan: ntt\n" TWO, TWO), UVEA_ERR_USAGE,
                  "party 0 is configured with scan_path \"ntt\", the scenario asks for \"ring\"");
-    expect_error(stage_open(TWO, "service: {lookback: 3}\n" TWO), UVEA_ERR_STATE,
+    expect_error(stage_open(TWO, "service: {lookback: 3}\n" TWO), UVEA_ERR_USAGE,
                  "party 0 is configured with luc_lookback_records 0, the scenario asks for 3");
 }
 
@@ -148,7 +148,7 @@ static void clusters_must_be_empty(void **state)
     (void)state;
     struct stage *stage = stage_open(TWO, TWO);
     stage->replays = 2;
-    expect_error(stage, UVEA_ERR_STATE, "the cluster is not empty: party 0 ");
+    expect_error(stage, UVEA_ERR_USAGE, "the cluster is not empty: party 0 ");
 }
 
 static void what_only_the_simulator_can_do_is_named(void **state)

@@ -1,0 +1,140 @@
+// uvea replay and uvea diff against three uvead on this machine.
+#include "tests/integration/shell.h"
+#include "tests/support/cmocka.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PORTS = 64 }; // of a cluster
+
+static bool is_free(unsigned port)
+{
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(made >= 0);
+    const bool done = bind(made, (const struct sockaddr *)&address, sizeof(address)) == 0;
+    (void)close(made);
+    return done;
+}
+
+// The base of a range of ports that nobody has.
+static unsigned free_ports(void)
+{
+    unsigned base = 20000 + (unsigned)getpid() % 150 * PORTS;
+    for (unsigned i = 0; i < PORTS; i++) {
+        if (!is_free(base + i)) {
+            base += PORTS;
+            i = 0;
+        }
+    }
+    return base;
+}
+
+static int enter(void **state)
+{
+    (void)state;
+    shell_enter();
+    return 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    (void)shell("\"$UVEA\" cluster kill c");
+    shell_leave();
+    return 0;
+}
+
+static void write_scenario(const char *requests)
+{
+    FILE *file = fopen("s.yaml", "w");
+    assert_non_null(file);
+    (void)fprintf(file,
+                  "seed: 3\nsessions: 8\nconnections: 2\ndatabase: {records: 2}\nrequests:\n%s",
+                  requests);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void start_cluster(void)
+{
+    const struct shell_result *r =
+        shell("\"$UVEA\" cluster init c --scenario s.yaml --port %u --uvead " UVEAD_BINARY
+              " && \"$UVEA\" cluster start c --uvead " UVEAD_BINARY,
+              free_ports());
+    if (r->status != 0) {
+        fail_msg("%s%s", r->out, r->err);
+    }
+}
+
+static void expect(int status, const char *says, const char *line)
+{
+    const struct shell_result *r = shell("%s", line);
+    if (r->status != status || (strstr(r->out, says) == NULL && strstr(r->err, says) == NULL)) {
+        fail_msg("%s\nstatus %d, not %d with '%s':\n%s%s\n%s", line, r->status, status, says,
+                 r->out, r->err, shell("tail -n 5 c/p*/uvead.log")->out);
+    }
+}
+
+static void replay_passes_over_a_kill(void **state)
+{
+    (void)state;
+    write_scenario("  - {type: mix, repeat: 4, enrolments: 1}\n"
+                   "  - {type: restart, how: kill, party: p1}\n"
+                   "  - {kind: duplicate, of: 2, skip_persistence: true}\n");
+    start_cluster();
+    expect(0, "verdict: pass requests=5 responses=15 disagreements=0 mismatches=0",
+           "\"$UVEA\" replay s.yaml --target c/cluster.yaml --report r.html >out; status=$?; "
+           "cat out; test $status != 0 || grep -q 'ledger: the three stores hold' out && "
+           "grep -q '</svg>' r.html || exit 99; exit $status");
+    expect(2, "party 0 is configured with scan_path \"ring\", the scenario asks for \"ntt\"",
+           "\"$UVEA\" replay s.yaml --target c/cluster.yaml --set scan=ntt");
+    expect(2, "the cluster is not empty", "\"$UVEA\" replay s.yaml --target c/cluster.yaml");
+}
+
+static void live_and_simulated_answers_are_the_same(void **state)
+{
+    (void)state;
+    write_scenario("  - {type: mix, repeat: 6, enrolments: 2}\n"
+                   "  - {type: malformed, how: bad-json}\n"
+                   "  - {kind: new, bad_share: p2}\n");
+    start_cluster();
+    expect(0, "live: pass\nsim:  pass\n0 of 8 requests are answered differently\n",
+           "\"$UVEA\" diff s.yaml --target c/cluster.yaml");
+}
+
+static void files_and_options_are_named(void **state)
+{
+    (void)state;
+    write_scenario("  - {kind: new}\n");
+    expect(2, "--target is missing", "\"$UVEA\" replay s.yaml");
+    expect(2, "--target is missing", "\"$UVEA\" diff s.yaml");
+    expect(2, "none.yaml", "\"$UVEA\" replay s.yaml --target none.yaml");
+    expect(2, "none.yaml", "\"$UVEA\" diff none.yaml --target c/cluster.yaml");
+    assert_int_equal(shell("\"$UVEA\" cluster init c --scenario s.yaml --uvead /bin/true")->status,
+                     0);
+    expect(2, "--pace 0: want requests per second",
+           "\"$UVEA\" replay s.yaml --target c/cluster.yaml --pace 0");
+    expect(2, "--pace 5x: want requests per second",
+           "\"$UVEA\" replay s.yaml --target c/cluster.yaml --pace 5x");
+    expect(2, "only the simulator can do what the scenario asks for: swarm.faults",
+           "\"$UVEA\" replay s.yaml --target c/cluster.yaml --set swarm.faults=on");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(replay_passes_over_a_kill, enter, leave),
+        cmocka_unit_test_setup_teardown(live_and_simulated_answers_are_the_same, enter, leave),
+        cmocka_unit_test_setup_teardown(files_and_options_are_named, enter, leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
