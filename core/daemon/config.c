@@ -4,6 +4,7 @@
 #include "core/daemon/file.h"
 #include "core/daemon/yaml.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -155,7 +156,7 @@ static enum uvea_key nearest_variable(const char *variable)
             name[at++] = '.';
             c++;
         } else {
-            name[at++] = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+            name[at++] = (char)tolower((unsigned char)*c);
         }
     }
     return uvea_key_nearest(name);

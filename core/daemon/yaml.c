@@ -380,9 +380,15 @@ static bool read_document(struct reader *reader)
     return read_root(reader);
 }
 
+// Takes the event that must come now.
+static bool pass(struct reader *reader, yaml_event_type_t type)
+{
+    return next(reader) && reader->event.type == type;
+}
+
 static void read_stream(struct reader *reader)
 {
-    if (!next(reader) || !next(reader)) { // the stream's start, then the document's
+    if (!pass(reader, YAML_STREAM_START_EVENT) || !next(reader)) {
         return;
     }
     if (reader->event.type == YAML_STREAM_END_EVENT) {
@@ -393,7 +399,8 @@ static void read_stream(struct reader *reader)
         return;
     }
     reader->path[0] = '\0';
-    if (next(reader) && next(reader) && reader->event.type != YAML_STREAM_END_EVENT) {
+    if (pass(reader, YAML_DOCUMENT_END_EVENT) && next(reader) &&
+        reader->event.type != YAML_STREAM_END_EVENT) {
         uvea_complain(reader->complaints, "%s:%u: a second document", reader->name,
                       line_of(reader));
     }
