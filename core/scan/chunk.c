@@ -178,12 +178,14 @@ static enum uvea_error collect_candidates(const struct uvea_scan_list *list,
         chunk->way_candidates[1] = 0;
         return UVEA_ERR_MEMORY;
     }
-    chunk->candidate_count = found;
-    for (size_t i = 0; i < found; i++) {
-        chunk->candidates[i] = (struct uvea_candidate){
-            .index = uvea_scan_list_index(list, first + lane->positions[i] % count),
-            .anonymous = rotation_bits(lane->opened, lane->positions[i]),
-        };
+    for (size_t way = 0; way < list->way_count; way++) {
+        for (size_t i = 0; i < chunk->way_candidates[way]; i++) {
+            const size_t position = lane->positions[chunk->candidate_count];
+            chunk->candidates[chunk->candidate_count++] = (struct uvea_candidate){
+                .index = uvea_scan_list_index(list, first + position - way * count),
+                .anonymous = rotation_bits(lane->opened, position),
+            };
+        }
     }
     return UVEA_OK;
 }
