@@ -4,7 +4,6 @@
 #include "core/daemon/file.h"
 #include "core/daemon/yaml.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,7 +155,7 @@ static enum uvea_key nearest_variable(const char *variable)
             name[at++] = '.';
             c++;
         } else {
-            name[at++] = (char)tolower((unsigned char)*c);
+            name[at++] = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
         }
     }
     return uvea_key_nearest(name);

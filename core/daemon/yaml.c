@@ -380,15 +380,9 @@ static bool read_document(struct reader *reader)
     return read_root(reader);
 }
 
-// Takes the event that must come now.
-static bool pass(struct reader *reader, yaml_event_type_t type)
-{
-    return next(reader) && reader->event.type == type;
-}
-
 static void read_stream(struct reader *reader)
 {
-    if (!pass(reader, YAML_STREAM_START_EVENT) || !next(reader)) {
+    if (!next(reader) || !next(reader)) { // the stream's start, then the document's
         return;
     }
     if (reader->event.type == YAML_STREAM_END_EVENT) {
@@ -399,8 +393,7 @@ static void read_stream(struct reader *reader)
         return;
     }
     reader->path[0] = '\0';
-    if (pass(reader, YAML_DOCUMENT_END_EVENT) && next(reader) &&
-        reader->event.type != YAML_STREAM_END_EVENT) {
+    if (next(reader) && next(reader) && reader->event.type != YAML_STREAM_END_EVENT) {
         uvea_complain(reader->complaints, "%s:%u: a second document", reader->name,
                       line_of(reader));
     }
