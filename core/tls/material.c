@@ -41,7 +41,7 @@ int uvea_tls_material_judge(const struct uvea_tls_material *material, struct uve
 {
     ERR_clear_error();
     int result = X509_V_ERR_OUT_OF_MEM;
-    X509_STORE_CTX *judge = X509_STORE_CTX_new();
+    X509_STORE_CTX *judge = X509_STORE_CTX_new_ex(material->library, NULL);
     if (judge != NULL &&
         X509_STORE_CTX_init(judge, material->stores[party.index], leaf, others) == 1) {
         if (wall_s != NULL) {
@@ -106,10 +106,11 @@ static const char *root_file(const struct uvea_tls_config *config, unsigned i)
     return i == CLIENTS ? config->client_root_file : config->party_root_files[i];
 }
 
-static enum uvea_error read_root(const char *file, X509 **root, struct uvea_error_context *context)
+static enum uvea_error read_root(const struct uvea_tls_config *config, const char *file,
+                                 X509 **root, struct uvea_error_context *context)
 {
     STACK_OF(X509) *certificates = NULL;
-    UVEA_TRY(uvea_tls_read_certificates(file, &certificates, context));
+    UVEA_TRY(uvea_tls_read_certificates(config, file, &certificates, context));
     *root = sk_X509_shift(certificates);
     sk_X509_pop_free(certificates, X509_free);
     return UVEA_OK;
@@ -149,7 +150,7 @@ static enum uvea_error read_roots(struct uvea_tls_material *material,
             UVEA_CHECK(i == CLIENTS);
             continue;
         }
-        UVEA_TRY(read_root(file, &material->roots[i], context));
+        UVEA_TRY(read_root(config, file, &material->roots[i], context));
         UVEA_TRY(check_distinct(material, i, config, context));
         if (i == CLIENTS) {
             continue;
@@ -167,8 +168,9 @@ static enum uvea_error read_own(struct uvea_tls_material *material,
                                 const struct uvea_tls_config *config,
                                 struct uvea_error_context *context)
 {
-    UVEA_TRY(uvea_tls_read_key(config->key_file, &material->key, context));
-    UVEA_TRY(uvea_tls_read_certificates(config->certificate_file, &material->chain, context));
+    UVEA_TRY(uvea_tls_read_key(config, config->key_file, &material->key, context));
+    UVEA_TRY(
+        uvea_tls_read_certificates(config, config->certificate_file, &material->chain, context));
     bool belongs = X509_check_private_key(sk_X509_value(material->chain, 0), material->key) == 1;
     ERR_clear_error();
     return belongs ? UVEA_OK
@@ -235,7 +237,7 @@ static enum uvea_error make_contexts(struct uvea_tls_material *material,
                                      struct uvea_error_context *context)
 {
     for (unsigned role = 0; role < UVEA_TLS_ROLE_COUNT; role++) {
-        SSL_CTX *made = SSL_CTX_new(TLS_method());
+        SSL_CTX *made = SSL_CTX_new_ex(config->library, NULL, TLS_method());
         if (made == NULL) {
             ERR_clear_error();
             return uvea_error_set(context, UVEA_ERR_CRYPTO, "OpenSSL gives no TLS context");
@@ -260,6 +262,7 @@ enum uvea_error uvea_tls_material_open(const struct uvea_tls_config *config,
         return UVEA_ERR_MEMORY;
     }
     atomic_init(&made->references, 1);
+    made->library = config->library;
     enum uvea_error error;
     UVEA_TRY_CLEANUP(read_own(made, config, context));
     UVEA_TRY_CLEANUP(read_roots(made, config, context));

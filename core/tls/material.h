@@ -19,6 +19,7 @@ enum uvea_tls_role {
 
 struct uvea_tls_material {
     atomic_uint references;
+    OSSL_LIB_CTX *library;                  // borrowed; NULL: the process's
     EVP_PKEY *key;                          // secret
     STACK_OF(X509) * chain;                 // the leaf first
     X509 *roots[UVEA_PARTY_COUNT + 1];      // the last one is the clients', NULL for none

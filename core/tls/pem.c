@@ -1,6 +1,7 @@
 #include "core/tls/pem.h"
 
 #include "core/base/mem.h"
+#include "core/tls/tls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,16 +11,14 @@
 #include <unistd.h>
 
 struct contents {
-    uint8_t *bytes; // secret when they are those of a key
-    size_t len;
-    mode_t mode;
+    struct uvea_buf text; // secret when it is that of a key
+    mode_t mode;          // 0 when there is no file
 };
 
 static void contents_deinit(struct contents *contents)
 {
-    uvea_mem_wipe(contents->bytes, contents->len);
-    uvea_mem_free(contents->bytes);
-    *contents = (struct contents){0};
+    uvea_mem_wipe(contents->text.data, contents->text.len);
+    uvea_buf_deinit(&contents->text);
 }
 
 static enum uvea_error check_size(const char *file, const struct stat *status,
@@ -46,32 +45,31 @@ static enum uvea_error read_all(const char *file, int fd, struct contents *conte
         return uvea_error_set(context, UVEA_ERR_IO, "%s: %m", file);
     }
     UVEA_TRY(check_size(file, &status, context));
-    struct contents made = {.mode = status.st_mode};
-    made.bytes = uvea_mem_alloc((size_t)status.st_size, 1);
-    if (made.bytes == NULL) {
-        return UVEA_ERR_MEMORY;
-    }
-    while (made.len < (size_t)status.st_size) {
-        ssize_t got = read(fd, made.bytes + made.len, (size_t)status.st_size - made.len);
-        if (got < 0 && errno == EINTR) {
-            continue;
+    size_t size = (size_t)status.st_size;
+    contents->mode = status.st_mode;
+    UVEA_TRY(uvea_buf_reserve(&contents->text, size));
+    while (contents->text.len < size) {
+        ssize_t got = read(fd, contents->text.data + contents->text.len, size - contents->text.len);
+        if (got == 0) {
+            return uvea_error_set(context, UVEA_ERR_IO, "%s: got shorter while read", file);
         }
-        if (got <= 0) {
-            enum uvea_error error =
-                got < 0 ? uvea_error_set(context, UVEA_ERR_IO, "%s: %m", file)
-                        : uvea_error_set(context, UVEA_ERR_IO, "%s: got shorter while read", file);
-            contents_deinit(&made);
-            return error;
+        if (got < 0 && errno != EINTR) {
+            return uvea_error_set(context, UVEA_ERR_IO, "%s: %m", file);
         }
-        made.len += (size_t)got;
+        contents->text.len += got > 0 ? (size_t)got : 0;
     }
-    *contents = made;
     return UVEA_OK;
 }
 
-static enum uvea_error read_file(const char *file, struct contents *contents,
-                                 struct uvea_error_context *context)
+// On failure contents is to be released all the same.
+static enum uvea_error read_file(const struct uvea_tls_config *config, const char *file,
+                                 struct contents *contents, struct uvea_error_context *context)
 {
+    if (config->files != NULL) {
+        enum uvea_error error = config->files->read(config->files->arg, file, &contents->text);
+        return error == UVEA_OK ? UVEA_OK
+                                : uvea_error_set(context, error, "%s: cannot be read", file);
+    }
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
         return uvea_error_set(context, UVEA_ERR_IO, "%s: %m", file);
@@ -81,12 +79,23 @@ static enum uvea_error read_file(const char *file, struct contents *contents,
     return error;
 }
 
+static X509 *read_certificate(const struct uvea_tls_config *config, BIO *text)
+{
+    X509 *certificate = X509_new_ex(config->library, NULL);
+    if (certificate != NULL && PEM_read_bio_X509(text, &certificate, NULL, NULL) == NULL) {
+        X509_free(certificate);
+        return NULL;
+    }
+    return certificate;
+}
+
 // Appends the certificates up to the end of the text.
-static enum uvea_error parse_certificates(const char *file, BIO *text, STACK_OF(X509) * found,
+static enum uvea_error parse_certificates(const struct uvea_tls_config *config, const char *file,
+                                          BIO *text, STACK_OF(X509) * found,
                                           struct uvea_error_context *context)
 {
     X509 *certificate;
-    while ((certificate = PEM_read_bio_X509(text, NULL, NULL, NULL)) != NULL) {
+    while ((certificate = read_certificate(config, text)) != NULL) {
         if (sk_X509_num(found) == UVEA_TLS_CHAIN_MAX || sk_X509_push(found, certificate) == 0) {
             X509_free(certificate);
             return uvea_error_set(context, UVEA_ERR_FORMAT, "%s: more than %d certificates", file,
@@ -104,17 +113,22 @@ static enum uvea_error parse_certificates(const char *file, BIO *text, STACK_OF(
                : uvea_error_set(context, UVEA_ERR_FORMAT, "%s: no certificate in PEM form", file);
 }
 
-enum uvea_error uvea_tls_read_certificates(const char *file, STACK_OF(X509) * *certificates,
+enum uvea_error uvea_tls_read_certificates(const struct uvea_tls_config *config, const char *file,
+                                           STACK_OF(X509) * *certificates,
                                            struct uvea_error_context *context)
 {
     struct contents contents = {0};
-    UVEA_TRY(read_file(file, &contents, context));
+    enum uvea_error error = read_file(config, file, &contents, context);
+    if (error != UVEA_OK) {
+        contents_deinit(&contents);
+        return error;
+    }
     ERR_clear_error();
-    BIO *text = BIO_new_mem_buf(contents.bytes, (int)contents.len);
+    BIO *text = BIO_new_mem_buf(contents.text.data, (int)contents.text.len);
     STACK_OF(X509) *found = sk_X509_new_null();
-    enum uvea_error error = UVEA_ERR_MEMORY;
+    error = UVEA_ERR_MEMORY;
     if (text != NULL && found != NULL) {
-        error = parse_certificates(file, text, found, context);
+        error = parse_certificates(config, file, text, found, context);
     }
     BIO_free(text);
     contents_deinit(&contents);
@@ -136,7 +150,8 @@ static int no_pass_phrase(char *out, int capacity, int writing, void *asked)
     return -1;
 }
 
-static enum uvea_error parse_key(const char *file, const struct contents *contents, EVP_PKEY **key,
+static enum uvea_error parse_key(const struct uvea_tls_config *config, const char *file,
+                                 const struct contents *contents, EVP_PKEY **key,
                                  struct uvea_error_context *context)
 {
     if ((contents->mode & (S_IRWXG | S_IRWXO)) != 0) {
@@ -146,12 +161,13 @@ static enum uvea_error parse_key(const char *file, const struct contents *conten
                               file, (unsigned)contents->mode & 07777U);
     }
     ERR_clear_error();
-    BIO *text = BIO_new_mem_buf(contents->bytes, (int)contents->len);
+    BIO *text = BIO_new_mem_buf(contents->text.data, (int)contents->text.len);
     if (text == NULL) {
         return UVEA_ERR_MEMORY;
     }
     bool asked = false;
-    EVP_PKEY *found = PEM_read_bio_PrivateKey(text, NULL, no_pass_phrase, &asked);
+    EVP_PKEY *found =
+        PEM_read_bio_PrivateKey_ex(text, NULL, no_pass_phrase, &asked, config->library, NULL);
     BIO_free(text);
     ERR_clear_error();
     if (found == NULL) {
@@ -164,12 +180,14 @@ static enum uvea_error parse_key(const char *file, const struct contents *conten
     return UVEA_OK;
 }
 
-enum uvea_error uvea_tls_read_key(const char *file, EVP_PKEY **key,
-                                  struct uvea_error_context *context)
+enum uvea_error uvea_tls_read_key(const struct uvea_tls_config *config, const char *file,
+                                  EVP_PKEY **key, struct uvea_error_context *context)
 {
     struct contents contents = {0};
-    UVEA_TRY(read_file(file, &contents, context));
-    enum uvea_error error = parse_key(file, &contents, key, context);
+    enum uvea_error error = read_file(config, file, &contents, context);
+    if (error == UVEA_OK) {
+        error = parse_key(config, file, &contents, key, context);
+    }
     contents_deinit(&contents);
     return error;
 }

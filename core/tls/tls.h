@@ -5,6 +5,7 @@
 #ifndef UVEA_CORE_TLS_TLS_H
 #define UVEA_CORE_TLS_TLS_H
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/party.h"
 
@@ -12,6 +13,12 @@
 #include <stdint.h>
 
 struct uvea_rt;
+
+// Gives the contents of a file, as memory does that was never written to a disk. IO, MEMORY.
+struct uvea_tls_files {
+    void *arg;
+    enum uvea_error (*read)(void *arg, const char *file, struct uvea_buf *contents);
+};
 
 // PEM files, borrowed during the calls that read them. Private keys must not be readable by others
 // than their owner (USAGE names the file and its mode).
@@ -22,7 +29,10 @@ struct uvea_tls_config {
     const char *client_root_file; // whose holders may call the HTTP interface; NULL: nobody
     int own_party; // 0..2: the leaf must verify against that root at start; -1: a client
     bool allow_tls_1_2;
-    struct uvea_rt *clock; // by whose wall clock the files are judged; NULL: the system's
+    // For the simulator, all NULL otherwise:
+    struct uvea_rt *clock;              // by whose wall clock the files are judged
+    const struct uvea_tls_files *files; // in place of the file system
+    struct ossl_lib_ctx_st *library;    // OpenSSL's own, with its random numbers
 };
 
 struct uvea_tls;

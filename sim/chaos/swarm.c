@@ -277,6 +277,17 @@ static void draw_memory(struct swarm *swarm)
     }
 }
 
+// No fault, but it costs real time: in few seeds.
+static void draw_tls(struct swarm *swarm)
+{
+    uint64_t *options = swarm->scenario->options;
+    uvea_sim_random_init(&swarm->random, options[UVEA_OPTION_root_seed], "swarm/tls");
+    const uint64_t choice = options[UVEA_OPTION_swarm_tls];
+    if (choice == DRAW ? below(swarm, 16) == 0 : choice != OFF) {
+        options[UVEA_OPTION_network_tls] = 1;
+    }
+}
+
 // Some requests are replaced by malformed ones, and some shares are spoilt. What these requests
 // should have come to is then no longer known beforehand.
 static void draw_malformed(struct swarm *swarm)
@@ -332,6 +343,7 @@ void uvea_swarm_draw(struct uvea_scenario *scenario)
     draw_storage(&swarm);
     draw_clock(&swarm);
     draw_memory(&swarm);
+    draw_tls(&swarm);
     draw_malformed(&swarm);
     draw_hostile(&swarm);
 }

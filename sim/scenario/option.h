@@ -63,6 +63,8 @@
            "bytes under way per direction before a writer waits")                                  \
     NUMBER(network, value_bytes_max, 67108864, 1024, 4294967295, "longest value a party accepts")  \
     NUMBER(network, recv_timeout_ms, 10000, 1, 3600000, "how long a party waits for a message")    \
+    CHOICE(network, tls, "off", "off on",                                                          \
+           "whether the parties' connections are under TLS, by OpenSSL with the seed's entropy")   \
     CHOICE(kernels, p0, "auto", UVEA_KERNEL_CHOICES, "score kernels of party 0")                   \
     CHOICE(kernels, p1, "auto", UVEA_KERNEL_CHOICES, "score kernels of party 1")                   \
     CHOICE(kernels, p2, "auto", UVEA_KERNEL_CHOICES, "score kernels of party 2")                   \
@@ -88,6 +90,7 @@
     CHOICE(swarm, malformed, "draw", "off draw on", "requests and shares that are no good")        \
     CHOICE(swarm, hostile, "draw", "off draw on",                                                  \
            "damage beyond repair: emptied, foreign, stale or rotten disks, lying syncs")           \
+    CHOICE(swarm, tls, "draw", "off draw on", "TLS between the parties, in one seed of sixteen")   \
     NUMBER(swarm, faults_s, 60, 1, 100000, "simulated seconds after which drawn faults stop")      \
     NUMBER(swarm, recovery_s, 600, 1, 100000,                                                      \
            "simulated seconds after that in which everything must be answered")                    \

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *const uvea_setup_http_addresses[UVEA_PARTY_COUNT] = {"p0:8000", "p1:8000", "p2:8000"};
-static const char *const mesh_addresses[UVEA_PARTY_COUNT] = {"p0:7000", "p1:7000", "p2:7000"};
+const char *const uvea_setup_mesh_addresses[UVEA_PARTY_COUNT] = {"p0:7000", "p1:7000", "p2:7000"};
 
 static uint64_t option(const struct uvea_scenario *scenario, enum uvea_option which)
 {
@@ -47,8 +47,8 @@ void uvea_setup_sim(const struct uvea_scenario *scenario, struct uvea_sim_config
 static struct uvea_mesh_config mesh_of(const struct uvea_scenario *scenario, unsigned index)
 {
     struct uvea_mesh_config mesh = uvea_mesh_config_default(uvea_party_at(index));
-    mesh.listen_address = mesh_addresses[index];
-    memcpy(mesh.dial_address, mesh_addresses, sizeof(mesh.dial_address));
+    mesh.listen_address = uvea_setup_mesh_addresses[index];
+    memcpy(mesh.dial_address, uvea_setup_mesh_addresses, sizeof(mesh.dial_address));
     mesh.session_count = (uint32_t)option(scenario, UVEA_OPTION_root_sessions);
     mesh.connection_count = (uint32_t)option(scenario, UVEA_OPTION_root_connections);
     mesh.value_bytes_max = option(scenario, UVEA_OPTION_network_value_bytes_max);

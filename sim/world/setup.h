@@ -14,6 +14,7 @@ void uvea_setup_sim(const struct uvea_scenario *scenario, struct uvea_sim_config
 
 // The addresses of the parties' HTTP servers: literals.
 extern const char *const uvea_setup_http_addresses[UVEA_PARTY_COUNT];
+extern const char *const uvea_setup_mesh_addresses[UVEA_PARTY_COUNT];
 
 // A party's keys for share objects, from the stream "keys/<party>".
 UVEA_MUST_USE enum uvea_error uvea_setup_keys(const struct uvea_scenario *scenario, unsigned index,

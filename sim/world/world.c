@@ -111,7 +111,10 @@ static enum uvea_error open_sim(struct uvea_world *world, struct uvea_error_cont
     if (world->options->compare != NULL) {
         uvea_sim_trace_compare(trace, world->options->compare);
     }
-    return UVEA_OK;
+    return option(world, UVEA_OPTION_network_tls) == 0
+               ? UVEA_OK
+               : uvea_sim_tls_open(world->sim, config.seed, uvea_setup_mesh_addresses, &world->tls,
+                                   context);
 }
 
 static enum uvea_error open_machines(struct uvea_world *world, struct uvea_error_context *context)
@@ -321,6 +324,7 @@ static enum uvea_error start(struct uvea_world *world, struct uvea_error_context
 static void world_deinit(struct uvea_world *world)
 {
     uvea_sim_close(world->sim);
+    uvea_sim_tls_close(world->tls);
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         uvea_machine_close(&world->machines[party]);
     }

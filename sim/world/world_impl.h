@@ -4,6 +4,7 @@
 
 #include "core/store/store.h"
 #include "sim/runtime/sim.h"
+#include "sim/tls/tls.h"
 #include "sim/world/client.h"
 #include "sim/world/inject.h"
 #include "sim/world/leak.h"
@@ -18,6 +19,7 @@ struct uvea_world {
     struct uvea_scenario scenario; // expanded
     const struct uvea_world_options *options;
     struct uvea_sim *sim;
+    struct uvea_sim_tls *tls; // NULL: off
     struct uvea_ledger *ledger;
     struct uvea_ledger *second; // knows results only; NULL: there is none
     struct uvea_population population;

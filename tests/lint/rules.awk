@@ -113,7 +113,7 @@ function declare_bans(    ours, none, command) {
     ban_header("sys/socket\\.h|netinet/.*|arpa/inet\\.h|netdb\\.h|sys/epoll\\.h|sys/select\\.h",
         ours, "^core/posix/|^sim/cmd/proxy", "use the byte streams of core/rt/rt.h")
     ban_header("poll\\.h", ours, command, "use the byte streams of core/rt/rt.h")
-    ban_header("sys/random\\.h|openssl/rand\\.h", ours, "^core/posix/|^sim/cmd/entropy\\.c$", "use uvea_rt_entropy")
+    ban_header("sys/random\\.h|openssl/rand\\.h", ours, "^core/posix/|^sim/(cmd|tls)/entropy\\.c$", "use uvea_rt_entropy")
     ban_header("assert\\.h", ours, none, "use UVEA_CHECK of core/base/check.h, which stays in release builds")
     ban("assert", ours, none, "use UVEA_CHECK of core/base/check.h, which stays in release builds")
     ban("abort|exit|_exit|_Exit|quick_exit", "^core/", "^core/(base/check\\.c$|posix/|daemon/)",
