@@ -13,6 +13,7 @@ struct target {
     void (*check)(void);       // fails the test when a real peer has been hurt
     const char *tells_timeout; // in the line about a handshake that takes too long
     int today;                 // in days, as in tests/tls/pki.h
+    long process;              // whose memory it is; 0: the test's own
 
     unsigned seen; // lines
     size_t resident_bytes;
@@ -30,7 +31,19 @@ void target_expect_line(struct target *target, const char *says);
 void target_meets_stem(struct target *target, const char *stem, const char *says);
 void target_meets_bytes(struct target *target, const void *bytes, size_t len, const char *says);
 
+// A request of one whom the target knows: text, then filler times 'x'. status 0: any answer, or
+// none.
+struct target_request {
+    const char *text;
+    size_t filler;
+    unsigned status;
+    const char *says;
+};
+void target_meets_request(struct target *target, const char *stem,
+                          const struct target_request *request);
+
 // Many of one kind.
+void target_meets_bad_requests(struct target *target, const char *stem);
 void target_meets_wrong_certificates(struct target *target);
 void target_meets_what_is_not_tls(struct target *target);
 void target_meets_slow_hello(struct target *target);

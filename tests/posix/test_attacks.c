@@ -275,32 +275,10 @@ static void test_bytes_that_are_changed(void **state)
 
 // ---- callers that we know, with requests that we do not serve
 
-static void ask_badly(const char *text, size_t filler, unsigned status, const char *says)
-{
-    static char answer[65536];
-    struct attacker attacker;
-
-    attacker_open(&attacker, web.address, &pki, "client");
-    attacker_say(&attacker, text, filler);
-    attacker_read_all(&attacker, answer, sizeof(answer));
-    if (status != 0) {
-        assert_int_equal(web_status_of(answer), status);
-    }
-    attacker_close(&attacker);
-    target_expect_line(&target, says);
-}
-
 static void test_bad_requests(void **state)
 {
     (void)state;
-    ask_badly("DELETE / HTTP/1.1\r\nHost: x\r\n\r\n", 0, 405, "405: only GET");
-    ask_badly("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 67108865\r\n\r\n", 1000, 413, "413: ");
-    ask_badly("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n", 8 << 20, 0,
-              "413: ");
-    ask_badly("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", 10, 411, "411: ");
-    ask_badly("GET / HTTP/1.1\r\nHost: x\r\nX: ", 8 << 20, 0, "no whole HTTP request");
-    ask_badly("GET /", 8 << 20, 0, "no whole HTTP request");
-    ask_badly("\r\n\r\n\r\n\r\n?\r\n\r\n", 0, 0, "no whole HTTP request");
+    target_meets_bad_requests(&target, "client");
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WEB_ADDRESS_BYTES = 32, WEB_LINES_MAX = 1024 };
+enum { WEB_ADDRESS_BYTES = 32, WEB_LINES_MAX = 2048 };
 
 // What refused connections left: at most WEB_LINES_MAX lines, which stay where they are.
 struct web_lines {
