@@ -102,14 +102,14 @@ UVEA_MUST_USE enum uvea_error uvea_store_seed(struct uvea_store *store,
 // Strings end with NUL. When the store hands one out they are good until its function returns.
 struct uvea_modification {
     uint64_t id;
-    uint64_t sequence;      // of the message it came from; not exchanged between parties
-    uint64_t batch;         // of the first message of its batch; given by uvea_store_claim, 0 in
-                            // rows that are older or come from a peer
-    uint32_t serial;        // 0: none
+    uint64_t sequence; // of the message it came from; not exchanged between parties
+    uint64_t batch;  // of the first message of its batch; given by uvea_store_claim, 0 in rows that
+                     // are older or come from a peer
+    uint32_t serial; // 0: none
+    bool completed;  // else IN_PROGRESS
+    bool persisted;  // it changed a record
     const char *type;       // request type
     const char *s3_url;     // NULL: none
-    bool completed;         // else IN_PROGRESS
-    bool persisted;         // it changed a record
     const char *result;     // NULL: none yet
     const char *attributes; // NULL, or a JSON object that goes out beside the result; kept by this
                             // party alone and given by uvea_store_claim
@@ -191,8 +191,8 @@ UVEA_MUST_USE enum uvea_error uvea_store_commit(struct uvea_store *store,
 
 // What start-up repair does to the modifications and records (service.md 6.3, step 5), in one
 // transaction: rows written (inserted or replaced, completed; one that is there keeps its
-// sequence, its batch, its attributes and the result it has), rows deleted (STATE when one is not in
-// progress), records written at the version given (inserted or replaced).
+// sequence, its batch, its attributes and the result it has), rows deleted (STATE when one is not
+// in progress), records written at the version given (inserted or replaced).
 struct uvea_store_repair {
     const struct uvea_modification *write;
     size_t write_count;
