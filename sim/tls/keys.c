@@ -30,7 +30,7 @@ static enum uvea_error give(void *arg, const char *file, struct uvea_buf *conten
     return UVEA_ERR_NOT_FOUND;
 }
 
-static enum uvea_error make(uint64_t seed, const char *file, struct uvea_certs_plan *plan,
+static enum uvea_error make(uint64_t seed, const char *file, struct uvea_certs_plan plan,
                             const struct uvea_certs_pem *issuer, struct uvea_certs_pem *out,
                             struct uvea_error_context *context)
 {
@@ -40,9 +40,9 @@ static enum uvea_error make(uint64_t seed, const char *file, struct uvea_certs_p
     (void)snprintf(stream, sizeof(stream), "tls/%s", file);
     uvea_sim_random_init(&random, seed, stream);
     uvea_sim_random_fill(&random, key, sizeof(key));
-    plan->key_seed = key;
-    plan->window = always;
-    enum uvea_error error = uvea_certs_make(plan, issuer, out, context);
+    plan.key_seed = key;
+    plan.window = always;
+    enum uvea_error error = uvea_certs_make(&plan, issuer, out, context);
     uvea_mem_wipe(key, sizeof(key));
     return error;
 }
@@ -58,9 +58,9 @@ enum uvea_error uvea_sim_keys_init(struct uvea_sim_keys *keys, uint64_t seed,
                                        .common_name = node_names[i],
                                        .names = &node_names[i],
                                        .name_count = 1};
-        UVEA_TRY_CLEANUP(make(seed, root_files[i], &root, NULL, &keys->roots[i], context));
+        UVEA_TRY_CLEANUP(make(seed, root_files[i], root, NULL, &keys->roots[i], context));
         UVEA_TRY_CLEANUP(
-            make(seed, leaf_files[i], &leaf, &keys->roots[i], &keys->leaves[i], context));
+            make(seed, leaf_files[i], leaf, &keys->roots[i], &keys->leaves[i], context));
     }
 cleanup:
     if (error != UVEA_OK) {
