@@ -1,4 +1,7 @@
 #include "core/daemon/config.h"
+#include "core/net/mesh.h"
+#include "core/scan/search.h"
+#include "core/wire/frame.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -8,8 +11,8 @@
 #define WHAT(config, section, name) ((config)->values[UVEA_KEY_##section##_##name].what)
 
 enum {
-    SESSION_MULTIPLE = 8,
-    QUEUE_OVERHEAD_BYTES = 4 + 256, // of one frame: session id, and what its place counts
+    SESSION_MULTIPLE = UVEA_SEARCH_SESSION_MULTIPLE,
+    QUEUE_OVERHEAD_BYTES = UVEA_FRAME_SESSION_BYTES + UVEA_MESH_FRAME_OVERHEAD_BYTES,
 };
 
 static void check_mesh(const struct uvea_config *config, struct uvea_complaints *complaints)

@@ -1,6 +1,5 @@
 #include "core/daemon/config.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,30 +43,16 @@ static enum uvea_error put_list(struct uvea_buf *out, const struct uvea_config_v
     return put(out, "]");
 }
 
-static enum uvea_error put_number(struct uvea_buf *out, const struct uvea_key_info *info,
-                                  uint64_t number)
-{
-    const char *choice = info->choices;
-    char text[32];
-
-    if (choice == NULL) {
-        (void)snprintf(text, sizeof(text), "%" PRIu64, number);
-        return put(out, text);
-    }
-    for (; number > 0; number--) {
-        choice += strcspn(choice, " ");
-        choice += *choice == ' ';
-    }
-    return uvea_buf_append(out, choice, strcspn(choice, " "));
-}
-
 static enum uvea_error put_value(struct uvea_buf *out, enum uvea_key key,
                                  const struct uvea_config_value *value)
 {
     const struct uvea_key_info *info = uvea_key_info(key);
 
     if (info->kind == UVEA_KEY_NUMBER || info->kind == UVEA_KEY_CHOICE) {
-        return put_number(out, info, value->number);
+        char text[UVEA_KEY_CHARS_MAX];
+
+        uvea_key_format(key, value->number, text);
+        return put(out, text);
     }
     if (uvea_key_is_list(key)) {
         return put_list(out, value);

@@ -3,6 +3,7 @@
 #include "core/base/parse.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -308,4 +309,19 @@ enum uvea_error uvea_key_parse(enum uvea_key key, const char *what, const char *
         return UVEA_OK;
     }
     return parse_text(info->kind, what, text, context);
+}
+
+void uvea_key_format(enum uvea_key key, uint64_t number, char text[UVEA_KEY_CHARS_MAX])
+{
+    const char *choice = infos[key].choices;
+
+    if (choice == NULL) {
+        (void)snprintf(text, UVEA_KEY_CHARS_MAX, "%" PRIu64, number);
+        return;
+    }
+    for (; number > 0; number--) {
+        choice += strcspn(choice, " ");
+        choice += *choice == ' ';
+    }
+    (void)snprintf(text, UVEA_KEY_CHARS_MAX, "%.*s", (int)strcspn(choice, " "), choice);
 }

@@ -175,6 +175,9 @@ enum uvea_key uvea_key_nearest(const char *name);
 UVEA_MUST_USE enum uvea_error uvea_key_parse(enum uvea_key key, const char *what, const char *text,
                                              uint64_t *number, struct uvea_error_context *context);
 
+// The text of a NUMBER or CHOICE, as it would be written.
+void uvea_key_format(enum uvea_key key, uint64_t number, char text[UVEA_KEY_CHARS_MAX]);
+
 // The processors of a CPUS text that is good, in its order: at most UVEA_KEY_CPUS_MAX. Returns
 // their number.
 size_t uvea_key_cpus(const char *text, unsigned cpus[UVEA_KEY_CPUS_MAX]);

@@ -164,9 +164,9 @@ static void read_keys(const struct uvea_config *config, struct uvea_share_keys *
 static void take_kernels(const struct uvea_config *config, struct uvea_search_config *search,
                          struct uvea_complaints *complaints)
 {
-    static const char *const names[] = {"auto", "portable", "avx2", "avx512", "neon", "neon-i8mm"};
-    const char *name = names[NUMBER(scan, kernels)];
+    char name[UVEA_KEY_CHARS_MAX];
 
+    uvea_key_format(UVEA_KEY_scan_kernels, NUMBER(scan, kernels), name);
     if (uvea_search_take_kernels(search, name) != UVEA_OK) {
         uvea_complain(complaints, "%s: this processor has no kernels '%s'",
                       config->values[UVEA_KEY_scan_kernels].what, name);

@@ -4,6 +4,7 @@
 #include "tests/support/cmocka.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,17 +37,34 @@ int rig_open(void **state)
     return 0;
 }
 
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
 int rig_close(void **state)
 {
     struct rig *rig = *state;
-    char command[96];
 
     uvea_config_deinit(&rig->config);
     uvea_complaints_deinit(&rig->complaints);
-    (void)snprintf(command, sizeof(command), "rm -r %s", rig->folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(nftw(rig->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
     free(rig);
     return 0;
+}
+
+// The folders that a name inside the rig's stands in.
+static void make_folders(const struct rig *rig, const char *name)
+{
+    char path[256];
+
+    for (const char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        (void)snprintf(path, sizeof(path), "%s/%.*s", rig->folder, (int)(slash - name), name);
+        (void)mkdir(path, 0700);
+    }
 }
 
 void rig_write(const struct rig *rig, const char *name, const void *bytes, size_t count,
@@ -55,6 +73,7 @@ void rig_write(const struct rig *rig, const char *name, const void *bytes, size_
     char path[256];
     int file;
 
+    make_folders(rig, name);
     (void)snprintf(path, sizeof(path), "%s/%s", rig->folder, name);
     (void)unlink(path);
     file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);

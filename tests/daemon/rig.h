@@ -17,7 +17,7 @@ struct rig {
 int rig_open(void **state);
 int rig_close(void **state);
 
-// Writes a file of the folder, with a mode.
+// Writes a file of the folder, with a mode; folders in its name are made.
 void rig_write(const struct rig *rig, const char *name, const void *bytes, size_t count,
                unsigned mode);
 
