@@ -338,5 +338,9 @@ int main(void)
     };
 
     (void)setenv("UVEAD", UVEAD_BINARY, 1);
+#ifdef __SANITIZE_ADDRESS__
+    // The search for leaks looks at the process as a debugger does.
+    (void)setenv("UVEA__PROCESS__CORE_DUMPS", "true", 1);
+#endif
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
