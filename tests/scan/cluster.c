@@ -90,6 +90,11 @@ static void rt_charge(struct uvea_rt *rt, enum uvea_charge what, uint64_t units)
     }
 }
 
+static uint64_t rt_now_ns(struct uvea_rt *rt)
+{
+    return ((struct cluster_rt *)rt)->now_ns++;
+}
+
 static enum uvea_error rt_point(struct uvea_rt *rt, enum uvea_point point)
 {
     (void)rt;
@@ -100,6 +105,7 @@ static enum uvea_error rt_point(struct uvea_rt *rt, enum uvea_point point)
 void cluster_rt_init(struct cluster_rt *rt)
 {
     static const struct uvea_rt_ops ops = {
+        .now_ns = rt_now_ns,
         .charge = rt_charge,
         .point = rt_point,
         .spawn = rt_spawn,
@@ -114,6 +120,8 @@ void cluster_rt_init(struct cluster_rt *rt)
     rt->scores = 0;
     rt->spectral_scores = 0;
     rt->spawned = 0;
+    rt->now_ns = 0;
+    rt->stages = (struct uvea_stages){.rt = &rt->rt};
 }
 
 // ---- sessions
@@ -212,6 +220,7 @@ static enum uvea_error search_one(struct cluster *cluster, unsigned party, void 
         .spectral = searches->spectra == NULL ? NULL : &searches->spectra[party],
         .sessions = cluster->at[party],
         .session_count = cluster->session_count,
+        .stages = &cluster->rt[party].stages,
     };
 
     return uvea_search_run(&search, &searches->jobs[party], &searches->results[party], context);

@@ -14,6 +14,8 @@ struct cluster_rt {
     _Atomic uint64_t scores;
     _Atomic uint64_t spectral_scores;
     _Atomic uint64_t spawned;
+    _Atomic uint64_t now_ns;   // moves on whenever somebody asks
+    struct uvea_stages stages; // of all searches
 };
 
 void cluster_rt_init(struct cluster_rt *rt);

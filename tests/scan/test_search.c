@@ -295,6 +295,11 @@ static void run_nine_chunks(const struct uvea_search_config *config,
         }
     }
     for (int i = 0; i < UVEA_PARTY_COUNT; i++) {
+        const struct uvea_stages *stages = &cluster.rt[i].stages;
+        assert_true(stages->ns[UVEA_STAGE_SCORE] > 0);
+        assert_true(stages->ns[UVEA_STAGE_PREDICATE] > 0);
+        assert_int_equal(stages->ns[UVEA_STAGE_OTHER_EYE], 0); // nobody got that far
+        assert_int_equal(stages->ns[UVEA_STAGE_EARLIER], 0);
         assert_int_equal(results[i].comparisons, 2 * world->count);
         uvea_search_result_deinit(&results[i]);
     }
