@@ -375,7 +375,7 @@ static enum uvea_error carry_out(struct replay *replay, struct uvea_error_contex
     collect_numbers(replay);
     UVEA_TRY(collect_times(replay));
     judge(replay);
-    return uvea_ledger_hash(replay->ledger, replay->result->answers_hash);
+    return uvea_ledger_hash(replay->ledger, replay->enrolments, replay->result->answers_hash);
 }
 
 enum uvea_error uvea_replay_run(const struct uvea_replay_config *config,

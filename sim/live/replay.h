@@ -70,7 +70,7 @@ struct uvea_replay_result {
     uint64_t elapsed_ns;     // from the first request behind the enrolments to the last answer
     uint64_t bytes_sent;     // bodies of HTTP requests, enrolments included
     uint64_t bytes_received; // and of the answers to them
-    uint8_t answers_hash[UVEA_LEDGER_HASH_BYTES];
+    uint8_t answers_hash[UVEA_LEDGER_HASH_BYTES]; // without enrolments: a simulated run's
     uint64_t *latencies_ns; // owned, ascending: acceptance to third answer, without enrolments
     size_t latency_count;
     struct uvea_rows rows;         // every request with its answers, without enrolments

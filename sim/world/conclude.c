@@ -45,7 +45,7 @@ static enum uvea_error judge_second(const struct uvea_world *world,
     if (verdict.reason[0] != '\0') {
         decide(result, UVEA_VERDICT_WRONG, "from results alone: %.400s", verdict.reason);
     }
-    UVEA_TRY(uvea_ledger_hash(world->second, hash));
+    UVEA_TRY(uvea_ledger_hash(world->second, 0, hash));
     if (memcmp(hash, result->answers_hash, sizeof(hash)) != 0 ||
         verdict.batches != result->batches) {
         decide(result, UVEA_VERDICT_WRONG,
@@ -249,7 +249,7 @@ enum uvea_error uvea_world_conclude(struct uvea_world *world,
     UVEA_TRY(uvea_ledger_failure(world->ledger, context));
     collect_numbers(world, result);
     collect_coverage(world, result);
-    UVEA_TRY(uvea_ledger_hash(world->ledger, result->answers_hash));
+    UVEA_TRY(uvea_ledger_hash(world->ledger, 0, result->answers_hash));
     UVEA_TRY(judge_second(world, result, context));
     if (world->options->answer != NULL) {
         UVEA_TRY(

@@ -421,13 +421,13 @@ static bool hash_message(EVP_MD_CTX *hash, const struct uvea_ledger_entry *entry
     return done;
 }
 
-enum uvea_error uvea_ledger_hash(const struct uvea_ledger *ledger,
+enum uvea_error uvea_ledger_hash(const struct uvea_ledger *ledger, uint64_t after,
                                  uint8_t out[UVEA_LEDGER_HASH_BYTES])
 {
     _Static_assert(UVEA_LEDGER_HASH_BYTES == 32, "SHA-256");
     EVP_MD_CTX *hash = EVP_MD_CTX_new();
     bool done = hash != NULL && EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1;
-    for (uint64_t sequence = 1; done && sequence <= ledger->sequence_max; sequence++) {
+    for (uint64_t sequence = after + 1; done && sequence <= ledger->sequence_max; sequence++) {
         const struct uvea_ledger_entry *entry = uvea_ledger_at(ledger, sequence);
         done = entry == NULL || hash_message(hash, entry);
     }

@@ -179,8 +179,9 @@ UVEA_MUST_USE enum uvea_error uvea_ledger_finish(struct uvea_ledger *ledger,
 enum { UVEA_LEDGER_HASH_BYTES = 32 };
 // SHA-256 over what clients read and what the parties opened for it, by sequence: per message the
 // three results and the candidates with their rotations, anonymous and strict. The same for every
-// path of the scan and for every course of faults that leads to the same batches.
-UVEA_MUST_USE enum uvea_error uvea_ledger_hash(const struct uvea_ledger *ledger,
+// path of the scan and for every course of faults that leads to the same batches. Messages up to
+// number `after` are left out.
+UVEA_MUST_USE enum uvea_error uvea_ledger_hash(const struct uvea_ledger *ledger, uint64_t after,
                                                uint8_t hash[UVEA_LEDGER_HASH_BYTES]);
 
 #endif

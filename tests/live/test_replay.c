@@ -83,6 +83,7 @@ static void answers_are_those_of_a_simulated_run(void **state)
     assert_int_equal(stage->acts[UVEA_REPLAY_KILL], 1);
     assert_int_equal(stage->acts[UVEA_REPLAY_STOP], 3 + 3); // the last three for the stores
     assert_int_equal(result->records, world.records);
+    assert_memory_equal(result->answers_hash, world.answers_hash, sizeof(world.answers_hash));
     assert_int_equal(uvea_rows_compare(&simulated, &result->rows, differing, NULL), 0);
     uvea_rows_deinit(&simulated);
     stage_close(stage);

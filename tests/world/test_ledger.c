@@ -57,7 +57,7 @@ static void good_run_passes(void **state)
         rig_stores(rig, stores);
         assert_int_equal(uvea_ledger_finish(rig->ledger, stores, &context), UVEA_OK);
         rig_expect_good(rig);
-        assert_int_equal(uvea_ledger_hash(rig->ledger, hash[round]), UVEA_OK);
+        assert_int_equal(uvea_ledger_hash(rig->ledger, 0, hash[round]), UVEA_OK);
         rig_stores_free(stores);
         rig_close(rig);
     }

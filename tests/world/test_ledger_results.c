@@ -76,7 +76,7 @@ static void results_alone_give_the_same_verdict(void **state)
         assert_int_equal(uvea_ledger_finish(rig->ledger, stores, &context), UVEA_OK);
         rig_expect_good(rig);
         verdict[blind] = uvea_ledger_verdict(rig->ledger);
-        assert_int_equal(uvea_ledger_hash(rig->ledger, hash[blind]), UVEA_OK);
+        assert_int_equal(uvea_ledger_hash(rig->ledger, 0, hash[blind]), UVEA_OK);
         rig_stores_free(stores);
         rig_close(rig);
     }
@@ -254,8 +254,8 @@ static void second_ledger_hears_what_clients_do(void **state)
     rig_do(rig, 1);
     rig_expect_good(second);
     assert_true(uvea_ledger_complete(second->ledger));
-    assert_int_equal(uvea_ledger_hash(rig->ledger, hash[0]), UVEA_OK);
-    assert_int_equal(uvea_ledger_hash(second->ledger, hash[1]), UVEA_OK);
+    assert_int_equal(uvea_ledger_hash(rig->ledger, 0, hash[0]), UVEA_OK);
+    assert_int_equal(uvea_ledger_hash(second->ledger, 0, hash[1]), UVEA_OK);
     assert_memory_equal(hash[0], hash[1], sizeof(hash[0]));
     assert_int_equal(uvea_ledger_answers(second->ledger, count_right, &right), UVEA_OK);
     assert_int_equal(right, 9);
