@@ -20,9 +20,10 @@ static void write_one(enum uvea_key key, const char *name, const char *value, ch
     const struct uvea_key_info *info = uvea_key_info(key);
 
     if (is_root(key)) {
-        (void)snprintf(text, TEXT_BYTES, "%s: %s\n", name, value);
+        (void)snprintf(text, TEXT_BYTES, "%.200s: %.2000s\n", name, value);
     } else {
-        (void)snprintf(text, TEXT_BYTES, "%s:\n  %s: %s\n", info->section, name, value);
+        (void)snprintf(text, TEXT_BYTES, "%.200s:\n  %.200s: %.2000s\n", info->section, name,
+                       value);
     }
 }
 

@@ -15,7 +15,7 @@ static const char *const root_files[PKI_ROOTS] = {"root0.pem", "root1.pem", "roo
 
 const char *pki_path(const struct pki *pki, const char *file)
 {
-    static char paths[32][160];
+    static char paths[32][sizeof(pki->directory) + 256];
     static unsigned next;
     char *path = paths[next++ % 32];
     (void)snprintf(path, sizeof(paths[0]), "%s/%s", pki->directory, file);
