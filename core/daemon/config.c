@@ -155,7 +155,7 @@ static enum uvea_key nearest_variable(const char *variable)
             name[at++] = '.';
             c++;
         } else {
-            name[at++] = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+            name[at++] = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
         }
     }
     return uvea_key_nearest(name);

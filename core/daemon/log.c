@@ -64,7 +64,7 @@ static size_t escape(const char *text, char *out)
             out[bytes++] = (char)c;
         } else {
             // A peer's name may hold anything; nobody's terminal has to.
-            out[bytes++] = c < ' ' || c > '~' ? '?' : (char)c;
+            out[bytes++] = (char)(c < ' ' || c > '~' ? '?' : c);
         }
     }
     return bytes;

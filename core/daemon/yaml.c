@@ -53,6 +53,15 @@ static bool next(struct reader *reader)
     return !reader->failed;
 }
 
+// Passes over one event to the one behind it.
+static bool next_but_one(struct reader *reader)
+{
+    if (!next(reader)) {
+        return false;
+    }
+    return next(reader);
+}
+
 static bool is_open(const yaml_event_t *event)
 {
     return event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT;
@@ -382,7 +391,7 @@ static bool read_document(struct reader *reader)
 
 static void read_stream(struct reader *reader)
 {
-    if (!next(reader) || !next(reader)) { // the stream's start, then the document's
+    if (!next_but_one(reader)) { // the stream's start, then the document's
         return;
     }
     if (reader->event.type == YAML_STREAM_END_EVENT) {
@@ -393,7 +402,7 @@ static void read_stream(struct reader *reader)
         return;
     }
     reader->path[0] = '\0';
-    if (next(reader) && next(reader) && reader->event.type != YAML_STREAM_END_EVENT) {
+    if (next_but_one(reader) && reader->event.type != YAML_STREAM_END_EVENT) {
         uvea_complain(reader->complaints, "%s:%u: a second document", reader->name,
                       line_of(reader));
     }
