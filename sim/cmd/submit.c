@@ -33,7 +33,7 @@ static const char usage[] =
     "--left and line B (1) of --right. Reauth, updates and deletions name the record with "
     "--serial.\n"
     "Records of uniqueness requests that match nobody are enrolled, unless --skip-persistence is\n"
-    "given. The ID of the message is random unless given; the same ID is the same request.\n";
+    "given. The ID of the message is random unless given, and can be used once.\n";
 
 enum { ID_CHARS = 32 };
 

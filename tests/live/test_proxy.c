@@ -228,10 +228,11 @@ static void delay_and_throttle_take_their_time(void **state)
     assert_int_equal(through_proxy(", delay_ms: 4", false, &got, &seconds), UVEA_OK);
     assert_memory_equal(received, message, MESSAGE_BYTES);
     assert_true(seconds >= 0.24);
+    // 300,000 bytes at a million a second; those on their way back may overlap with them.
     assert_int_equal(through_proxy(", bytes_per_s: 1000000, jitter_ms: 1", false, &got, &seconds),
                      UVEA_OK);
     assert_memory_equal(received, message, MESSAGE_BYTES);
-    assert_true(seconds >= 0.4);
+    assert_true(seconds >= 0.28);
 }
 
 static void a_cut_resets_and_nothing_comes_after_it(void **state)
