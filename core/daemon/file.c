@@ -86,19 +86,19 @@ static enum uvea_error decode_key(const char *path, const struct uvea_buf *text,
                                   struct uvea_share_key_pair *pair,
                                   struct uvea_error_context *context)
 {
-    uint8_t seed[UVEA_SHARE_KEY_BYTES];
+    uint8_t secret[UVEA_SHARE_KEY_BYTES];
     struct uvea_error_context why = {{0}};
     size_t chars = text->len;
     enum uvea_error error;
 
     chars -= chars > 0 && text->data[chars - 1] == '\n' ? 1 : 0;
     chars -= chars > 0 && text->data[chars - 1] == '\r' ? 1 : 0;
-    error = uvea_iris_decode_base64((const char *)text->data, chars, seed, sizeof(seed), &why);
+    error = uvea_iris_decode_base64((const char *)text->data, chars, secret, sizeof(secret), &why);
     if (error != UVEA_OK) {
         return uvea_error_set(context, error, "%s: no share key: %s", path, why.text);
     }
-    error = uvea_share_key_pair_from_seed(seed, pair);
-    uvea_mem_wipe(seed, sizeof(seed));
+    error = uvea_share_key_pair_from_secret(secret, pair);
+    uvea_mem_wipe(secret, sizeof(secret));
     return error;
 }
 

@@ -14,8 +14,8 @@ UVEA_MUST_USE enum uvea_error uvea_file_read(const char *path, size_t bytes_max,
                                              struct uvea_buf *out,
                                              struct uvea_error_context *context);
 
-// A key for share objects: base64 of the 32 secret random bytes that uvea_share_key_pair_from_seed
-// takes, with or without a line end. USAGE: others than the file's owner may read or write it.
+// A key for share objects: base64 of the 32 bytes of its secret half, with or without a line end.
+// USAGE: others than the file's owner may read or write it.
 UVEA_MUST_USE enum uvea_error uvea_file_read_share_key(const char *path,
                                                        struct uvea_share_key_pair *pair,
                                                        struct uvea_error_context *context);

@@ -18,6 +18,7 @@ enum {
 _Static_assert(UVEA_SHARE_KEY_BYTES == crypto_box_PUBLICKEYBYTES, "size of public keys");
 _Static_assert(UVEA_SHARE_KEY_BYTES == crypto_box_SECRETKEYBYTES, "size of secret keys");
 _Static_assert(UVEA_SHARE_KEY_BYTES == crypto_box_SEEDBYTES, "size of seeds");
+_Static_assert(UVEA_SHARE_KEY_BYTES == crypto_scalarmult_SCALARBYTES, "size of scalars");
 
 // The members that are party p's.
 static const char *const box_names[UVEA_PARTY_COUNT] = {"iris_share_0", "iris_share_1",
@@ -33,6 +34,17 @@ enum uvea_error uvea_share_key_pair_from_seed(const uint8_t seed[UVEA_SHARE_KEY_
         uvea_mem_wipe(pair, sizeof(*pair));
         return UVEA_ERR_CRYPTO;
     }
+    return UVEA_OK;
+}
+
+enum uvea_error uvea_share_key_pair_from_secret(const uint8_t secret[UVEA_SHARE_KEY_BYTES],
+                                                struct uvea_share_key_pair *pair)
+{
+    if (sodium_init() < 0 || crypto_scalarmult_base(pair->public_key, secret) != 0) {
+        uvea_mem_wipe(pair, sizeof(*pair));
+        return UVEA_ERR_CRYPTO;
+    }
+    memcpy(pair->secret_key, secret, UVEA_SHARE_KEY_BYTES);
     return UVEA_OK;
 }
 

@@ -31,6 +31,11 @@ UVEA_MUST_USE enum uvea_error
 uvea_share_key_pair_from_seed(const uint8_t seed[UVEA_SHARE_KEY_BYTES],
                               struct uvea_share_key_pair *pair);
 
+// The pair of which this is the secret half, as key files hold it: 32 bytes of X25519.
+UVEA_MUST_USE enum uvea_error
+uvea_share_key_pair_from_secret(const uint8_t secret[UVEA_SHARE_KEY_BYTES],
+                                struct uvea_share_key_pair *pair);
+
 // Appends the JSON of an object: uploads[p] for party p, sealed to public_keys[p]. entropy: 3 x 32
 // fresh random bytes for the boxes' one-time keys.
 UVEA_MUST_USE enum uvea_error

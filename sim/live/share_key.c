@@ -18,21 +18,21 @@ enum uvea_error uvea_share_key_write(const char *file, bool overwrite,
                                      struct uvea_error_context *context)
 {
     char line[UVEA_SHARE_KEY_CHARS + 1];
-    uint8_t seed[UVEA_SHARE_KEY_BYTES];
+    uint8_t secret[UVEA_SHARE_KEY_BYTES];
     struct uvea_share_key_pair fresh;
     if (sodium_init() < 0) {
         return uvea_error_set(context, UVEA_ERR_CRYPTO, "%s: no key could be made", file);
     }
-    randombytes_buf(seed, sizeof(seed));
-    UVEA_TRY(uvea_share_key_pair_from_seed(seed, &fresh));
-    uvea_iris_encode_base64(seed, sizeof(seed), line);
+    randombytes_buf(secret, sizeof(secret));
+    UVEA_TRY(uvea_share_key_pair_from_secret(secret, &fresh));
+    uvea_iris_encode_base64(secret, sizeof(secret), line);
     line[UVEA_SHARE_KEY_CHARS] = '\n';
     enum uvea_error error = uvea_live_write(file, line, sizeof(line), true, overwrite, context);
     if (error == UVEA_OK) {
         *pair = fresh;
     }
     uvea_mem_wipe(&fresh, sizeof(fresh));
-    uvea_mem_wipe(seed, sizeof(seed));
+    uvea_mem_wipe(secret, sizeof(secret));
     uvea_mem_wipe(line, sizeof(line));
     return error;
 }
@@ -67,7 +67,7 @@ enum uvea_error uvea_share_key_read(const char *file, struct uvea_share_key_pair
 {
     char text[UVEA_SHARE_KEY_CHARS + 2]; // a newline, and one more to see that it is too long
     size_t len = 0;
-    uint8_t seed[UVEA_SHARE_KEY_BYTES];
+    uint8_t secret[UVEA_SHARE_KEY_BYTES];
     struct uvea_share_key_pair found = {.public_key = {0}};
     struct uvea_error_context inner = {{0}};
     enum uvea_error error = read_private(file, text, sizeof(text), &len, context);
@@ -75,16 +75,16 @@ enum uvea_error uvea_share_key_read(const char *file, struct uvea_share_key_pair
         goto cleanup;
     }
     len -= len > 0 && text[len - 1] == '\n' ? 1 : 0;
-    error = uvea_iris_decode_base64(text, len, seed, sizeof(seed), &inner);
+    error = uvea_iris_decode_base64(text, len, secret, sizeof(secret), &inner);
     if (error != UVEA_OK) {
         error = uvea_error_set(context, error, "%s: no share key: %.300s", file, inner.text);
         goto cleanup;
     }
-    UVEA_TRY_CLEANUP(uvea_share_key_pair_from_seed(seed, &found));
+    UVEA_TRY_CLEANUP(uvea_share_key_pair_from_secret(secret, &found));
     *pair = found;
 cleanup:
     uvea_mem_wipe(text, sizeof(text));
-    uvea_mem_wipe(seed, sizeof(seed));
+    uvea_mem_wipe(secret, sizeof(secret));
     uvea_mem_wipe(&found, sizeof(found));
     return error;
 }

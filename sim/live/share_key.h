@@ -1,5 +1,5 @@
-// Files of the keys that open share objects: one line, base64 of the 32 secret bytes that
-// uvea_share_key_pair_from_seed takes, readable by the owner only. Source: service.md 5.2.
+// Files of the keys that open share objects: one line, base64 of the 32 bytes of the secret half,
+// readable by the owner only. Source: service.md 5.2.
 #ifndef UVEA_SIM_LIVE_SHARE_KEY_H
 #define UVEA_SIM_LIVE_SHARE_KEY_H
 

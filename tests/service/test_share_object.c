@@ -216,6 +216,9 @@ static void keys_are_those_of_libsodium(void **state)
     assert_memory_equal(pair.secret_key, secret_key, sizeof(secret_key));
     assert_int_equal(crypto_scalarmult_base(public_key, pair.secret_key), 0);
     assert_memory_equal(pair.public_key, public_key, sizeof(public_key));
+    struct uvea_share_key_pair again;
+    assert_int_equal(uvea_share_key_pair_from_secret(pair.secret_key, &again), UVEA_OK);
+    assert_memory_equal(&again, &pair, sizeof(pair));
 }
 
 // Equal inputs, equal bytes; other entropy, other boxes; what stood in the buffer stays.
