@@ -45,7 +45,9 @@ static void check_all(const struct uvea_config *config, struct uvea_complaints *
 
 static void say(const struct uvea_complaints *complaints)
 {
-    (void)fwrite(complaints->text.data, 1, complaints->text.len, stderr);
+    if (complaints->text.len > 0) {
+        (void)fwrite(complaints->text.data, 1, complaints->text.len, stderr);
+    }
     if (complaints->count > UVEA_COMPLAINTS_MAX) {
         (void)fprintf(stderr, "and %zu more\n", complaints->count - UVEA_COMPLAINTS_MAX);
     }
