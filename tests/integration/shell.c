@@ -1,6 +1,7 @@
 #include "tests/integration/shell.h"
 
 #include "core/base/check.h"
+#include "tests/support/cmocka.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,6 +29,20 @@ void shell_leave(void)
     UVEA_CHECK(system(line) == 0); // NOLINT(cert-env33-c): the point of this file
 }
 
+int shell_set_up(void **state)
+{
+    (void)state;
+    shell_enter();
+    return 0;
+}
+
+int shell_tear_down(void **state)
+{
+    (void)state;
+    shell_leave();
+    return 0;
+}
+
 static void slurp(const char *path, char *text, size_t size)
 {
     FILE *file = fopen(path, "r");
@@ -53,4 +68,12 @@ const struct shell_result *shell(const char *format, ...)
     slurp(".err", result.err, sizeof(result.err));
     result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return &result;
+}
+
+void shell_expect(const char *line, int status, const char *out, const char *err)
+{
+    const struct shell_result *r = shell("%s", line);
+    assert_string_equal(r->err, err);
+    assert_string_equal(r->out, out);
+    assert_int_equal(r->status, status);
 }

@@ -17,7 +17,14 @@ struct shell_result {
 void shell_enter(void);
 void shell_leave(void);
 
+// The same, as fixtures of a cmocka group.
+int shell_set_up(void **state);
+int shell_tear_down(void **state);
+
 // The line's standard output and error. The result is overwritten by the next call.
 UVEA_PRINTF(1, 2) const struct shell_result *shell(const char *format, ...);
+
+// Runs a line of which all that it says is known.
+void shell_expect(const char *line, int status, const char *out, const char *err);
 
 #endif

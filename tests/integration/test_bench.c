@@ -41,25 +41,11 @@ static void wrong_arguments_are_refused_by_name(void **state)
     }
 }
 
-static int enter(void **state)
-{
-    (void)state;
-    shell_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    shell_leave();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_arguments_are_refused_by_name),
         cmocka_unit_test(the_service_is_measured_on_both_paths),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, shell_set_up, shell_tear_down);
 }

@@ -489,42 +489,40 @@ static void help_and_version_answer(void **state)
     assert_non_null(strstr(r->out, " build "));
 }
 
-static int enter(void **state)
-{
-    (void)state;
-    shell_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    shell_leave();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(distance_of_the_published_records, enter, leave),
-        cmocka_unit_test_setup_teardown(mirror_maps_the_second_record_to_the_first, enter, leave),
-        cmocka_unit_test_setup_teardown(all_31_published_rotations_agree, enter, leave),
+        cmocka_unit_test_setup_teardown(distance_of_the_published_records, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(mirror_maps_the_second_record_to_the_first, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(all_31_published_rotations_agree, shell_set_up,
+                                        shell_tear_down),
         cmocka_unit_test_setup_teardown(neighbouring_columns_carry_a_match_one_column_further,
-                                        enter, leave),
-        cmocka_unit_test_setup_teardown(gen_depends_on_the_seed_alone, enter, leave),
-        cmocka_unit_test_setup_teardown(rotation_there_and_back_is_found_by_distance, enter, leave),
-        cmocka_unit_test_setup_teardown(show_draws_one_record, enter, leave),
-        cmocka_unit_test_setup_teardown(any_two_shares_give_the_templates_back, enter, leave),
-        cmocka_unit_test_setup_teardown(seeded_shares_repeat_and_say_so, enter, leave),
-        cmocka_unit_test_setup_teardown(share_files_are_these_bytes, enter, leave),
-        cmocka_unit_test_setup_teardown(shares_of_two_splits_do_not_join, enter, leave),
-        cmocka_unit_test_setup_teardown(inspect_tells_no_coefficient, enter, leave),
-        cmocka_unit_test_setup_teardown(dummies_join_to_the_deleted_template, enter, leave),
-        cmocka_unit_test_setup_teardown(bad_usage_is_named, enter, leave),
-        cmocka_unit_test_setup_teardown(bad_files_are_named_with_line_and_member, enter, leave),
-        cmocka_unit_test_setup_teardown(failing_output_is_noticed, enter, leave),
-        cmocka_unit_test_setup_teardown(failed_write_leaves_the_old_file, enter, leave),
-        cmocka_unit_test_setup_teardown(help_and_version_answer, enter, leave),
+                                        shell_set_up, shell_tear_down),
+        cmocka_unit_test_setup_teardown(gen_depends_on_the_seed_alone, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(rotation_there_and_back_is_found_by_distance, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(show_draws_one_record, shell_set_up, shell_tear_down),
+        cmocka_unit_test_setup_teardown(any_two_shares_give_the_templates_back, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(seeded_shares_repeat_and_say_so, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(share_files_are_these_bytes, shell_set_up, shell_tear_down),
+        cmocka_unit_test_setup_teardown(shares_of_two_splits_do_not_join, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(inspect_tells_no_coefficient, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(dummies_join_to_the_deleted_template, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(bad_usage_is_named, shell_set_up, shell_tear_down),
+        cmocka_unit_test_setup_teardown(bad_files_are_named_with_line_and_member, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(failing_output_is_noticed, shell_set_up, shell_tear_down),
+        cmocka_unit_test_setup_teardown(failed_write_leaves_the_old_file, shell_set_up,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(help_and_version_answer, shell_set_up, shell_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

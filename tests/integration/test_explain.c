@@ -321,23 +321,16 @@ static int enter(void **state)
     return 0;
 }
 
-static int leave(void **state)
-{
-    (void)state;
-    shell_leave();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(bad_calls_are_refused, enter, leave),
-        cmocka_unit_test_setup_teardown(a_story_ends_with_the_verdict, enter, leave),
+        cmocka_unit_test_setup_teardown(bad_calls_are_refused, enter, shell_tear_down),
+        cmocka_unit_test_setup_teardown(a_story_ends_with_the_verdict, enter, shell_tear_down),
         cmocka_unit_test(the_check_of_xml_can_fail),
-        cmocka_unit_test_setup_teardown(a_drawing_is_well_formed, enter, leave),
+        cmocka_unit_test_setup_teardown(a_drawing_is_well_formed, enter, shell_tear_down),
         cmocka_unit_test(a_story_keeps_causes_alone),
         cmocka_unit_test(a_chain_of_restarts_has_a_beginning),
-        cmocka_unit_test_setup_teardown(the_first_reason_is_shown, enter, leave),
+        cmocka_unit_test_setup_teardown(the_first_reason_is_shown, enter, shell_tear_down),
         cmocka_unit_test(causes_go_over_several_messages),
         cmocka_unit_test(a_trace_that_is_none_is_refused),
     };

@@ -131,20 +131,6 @@ static void help_is_given(void **state)
     assert_int_equal(shell("\"$UVEA\" -h | grep -q '^usage: uvea COMMAND'")->status, 0);
 }
 
-static int enter(void **state)
-{
-    (void)state;
-    shell_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    shell_leave();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,5 +138,5 @@ int main(void)
         cmocka_unit_test(statuses_and_sentences), cmocka_unit_test(bad_files),
         cmocka_unit_test(help_is_given),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, shell_set_up, shell_tear_down);
 }

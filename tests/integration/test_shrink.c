@@ -150,23 +150,18 @@ static int enter(void **state)
     return setenv("UVEA_ALARM", UVEA_ALARM_BINARY, 1);
 }
 
-static int leave(void **state)
-{
-    (void)state;
-    shell_leave();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(bad_calls_are_refused, enter, leave),
-        cmocka_unit_test_setup_teardown(what_passes_is_refused, enter, leave),
-        cmocka_unit_test_setup_teardown(only_what_fails_is_left, enter, leave),
-        cmocka_unit_test_setup_teardown(what_the_seed_drew_is_written_out, enter, leave),
-        cmocka_unit_test_setup_teardown(tries_are_bounded, enter, leave),
-        cmocka_unit_test_setup_teardown(output_that_cannot_be_written_is_a_failure, enter, leave),
-        cmocka_unit_test_setup_teardown(a_planted_fault_shrinks_to_its_cause, enter, leave),
+        cmocka_unit_test_setup_teardown(bad_calls_are_refused, enter, shell_tear_down),
+        cmocka_unit_test_setup_teardown(what_passes_is_refused, enter, shell_tear_down),
+        cmocka_unit_test_setup_teardown(only_what_fails_is_left, enter, shell_tear_down),
+        cmocka_unit_test_setup_teardown(what_the_seed_drew_is_written_out, enter, shell_tear_down),
+        cmocka_unit_test_setup_teardown(tries_are_bounded, enter, shell_tear_down),
+        cmocka_unit_test_setup_teardown(output_that_cannot_be_written_is_a_failure, enter,
+                                        shell_tear_down),
+        cmocka_unit_test_setup_teardown(a_planted_fault_shrinks_to_its_cause, enter,
+                                        shell_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

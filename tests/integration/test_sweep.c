@@ -384,13 +384,6 @@ static int enter(void **state)
     return setenv("UVEA_ALARM", UVEA_ALARM_BINARY, 1);
 }
 
-static int leave(void **state)
-{
-    (void)state;
-    shell_leave();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,5 +402,5 @@ int main(void)
         cmocka_unit_test(an_empty_shard_is_none_that_passes),
         cmocka_unit_test(runs_that_differ),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, enter, shell_tear_down);
 }

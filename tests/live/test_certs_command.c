@@ -11,14 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-static void expect(const char *line, int status, const char *out, const char *err)
-{
-    const struct shell_result *r = shell("%s", line);
-    assert_string_equal(r->err, err);
-    assert_string_equal(r->out, out);
-    assert_int_equal(r->status, status);
-}
-
 static void expect_part(const char *line, int status, const char *part)
 {
     const struct shell_result *r = shell("%s", line);
@@ -31,15 +23,17 @@ static void expect_part(const char *line, int status, const char *part)
 static void a_set_is_made(void **state)
 {
     (void)state;
-    expect("\"$UVEA\" certs init c", 0, "", "");
-    expect("\"$UVEA\" certs issue c --party 1 --name localhost,127.0.0.1 --name ::1", 0, "", "");
-    expect("\"$UVEA\" certs issue c --client submit --days 3", 0, "", "");
-    expect("cd c; ls", 0,
-           "client-root.key.pem\nclient-root.pem\np0-root.key.pem\np0-root.pem\np1-root.key.pem\n"
-           "p1-root.pem\np1.key.pem\np1.pem\np2-root.key.pem\np2-root.pem\nsubmit.key.pem\n"
-           "submit.pem\n",
-           "");
-    expect("stat -c %a c/*.key.pem | sort -u; stat -c %a c/p1.pem", 0, "600\n644\n", "");
+    shell_expect("\"$UVEA\" certs init c", 0, "", "");
+    shell_expect("\"$UVEA\" certs issue c --party 1 --name localhost,127.0.0.1 --name ::1", 0, "",
+                 "");
+    shell_expect("\"$UVEA\" certs issue c --client submit --days 3", 0, "", "");
+    shell_expect(
+        "cd c; ls", 0,
+        "client-root.key.pem\nclient-root.pem\np0-root.key.pem\np0-root.pem\np1-root.key.pem\n"
+        "p1-root.pem\np1.key.pem\np1.pem\np2-root.key.pem\np2-root.pem\nsubmit.key.pem\n"
+        "submit.pem\n",
+        "");
+    shell_expect("stat -c %a c/*.key.pem | sort -u; stat -c %a c/p1.pem", 0, "600\n644\n", "");
     expect_part("\"$UVEA\" certs show c/p1.pem", 0,
                 "names        DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1\n"
                 "issuer       O = uvea development, CN = root of party 1\n"
@@ -52,18 +46,19 @@ static void a_set_is_made(void **state)
 static void nothing_is_overwritten_unless_told(void **state)
 {
     (void)state;
-    expect("rm -rf c; \"$UVEA\" certs init c; sha256sum c/* >before", 0, "", "");
-    expect(
+    shell_expect("rm -rf c; \"$UVEA\" certs init c; sha256sum c/* >before", 0, "", "");
+    shell_expect(
         "\"$UVEA\" certs init c", 2, "",
         "uvea certs init: c/p0-root.pem: is there already, and is not overwritten unless told\n");
-    expect("rm c/p0-root.pem c/p0-root.key.pem; grep -v p0 before >rest; \"$UVEA\" certs init c "
-           "2>/dev/null; sha256sum --quiet -c rest; ls c | grep -c p0",
-           1, "0\n", "");
-    expect("\"$UVEA\" certs init c --overwrite; sha256sum c/* | sort - before | uniq -d", 0, "",
-           "");
-    expect("\"$UVEA\" keys new k >/dev/null; \"$UVEA\" keys new k", 2, "",
-           "uvea keys new: k: is there already, and is not overwritten unless told\n");
-    expect("ls c k* | grep -c '\\.pem\\.'", 1, "0\n", ""); // nothing half-made is left
+    shell_expect(
+        "rm c/p0-root.pem c/p0-root.key.pem; grep -v p0 before >rest; \"$UVEA\" certs init c "
+        "2>/dev/null; sha256sum --quiet -c rest; ls c | grep -c p0",
+        1, "0\n", "");
+    shell_expect("\"$UVEA\" certs init c --overwrite; sha256sum c/* | sort - before | uniq -d", 0,
+                 "", "");
+    shell_expect("\"$UVEA\" keys new k >/dev/null; \"$UVEA\" keys new k", 2, "",
+                 "uvea keys new: k: is there already, and is not overwritten unless told\n");
+    shell_expect("ls c k* | grep -c '\\.pem\\.'", 1, "0\n", ""); // nothing half-made is left
 }
 
 // A short RSA key, SHA-1, no extensions.
@@ -92,7 +87,7 @@ static void trouble_is_named(void **state)
     const struct uvea_certs_window past = {now - 20 * 86400, now - 86400 - 60};
     const struct uvea_certs_window future = {now + 86400 + 60, now + 20 * 86400};
     const char *name = "localhost";
-    expect("rm -rf c; \"$UVEA\" certs init c", 0, "", "");
+    shell_expect("rm -rf c; \"$UVEA\" certs init c", 0, "", "");
     assert_int_equal(
         uvea_certs_issue_party("c", uvea_party_at(0), &name, 1, &past, false, &context), UVEA_OK);
     assert_int_equal(
@@ -138,7 +133,7 @@ static void certs_used_wrongly(void **state)
          " show: loose: others may read it (mode 644); chmod 600 it and trust it no more"},
         {"keys new none/k", " new: none/k: No such file or directory"},
     };
-    expect("rm -rf c; \"$UVEA\" certs init c; echo x >f; chmod 644 f; cp f loose", 0, "", "");
+    shell_expect("rm -rf c; \"$UVEA\" certs init c; echo x >f; chmod 644 f; cp f loose", 0, "", "");
     for (size_t i = 0; i < UVEA_COUNT_OF(cases); i++) {
         const struct shell_result *r = shell("\"$UVEA\" %s", cases[i].line);
         if (strstr(r->err, cases[i].err) == NULL || r->out[0] != '\0' ||
@@ -154,35 +149,21 @@ static void keys_are_private_and_show_their_public_half(void **state)
     struct uvea_share_key_pair pair;
     struct uvea_error_context context;
     char line[UVEA_SHARE_KEY_CHARS + 2];
-    expect("mkdir d; \"$UVEA\" keys new d >printed; stat -c '%a %s' d/share.key", 0, "600 45\n",
-           "");
-    expect("\"$UVEA\" keys show d/share.key | cmp - printed; tr -d '\\n' <printed | wc -c", 0,
-           "44\n", "");
+    shell_expect("mkdir d; \"$UVEA\" keys new d >printed; stat -c '%a %s' d/share.key", 0,
+                 "600 45\n", "");
+    shell_expect("\"$UVEA\" keys show d/share.key | cmp - printed; tr -d '\\n' <printed | wc -c", 0,
+                 "44\n", "");
     assert_int_equal(uvea_share_key_read("d/share.key", &pair, &context), UVEA_OK);
     uvea_share_key_text(pair.public_key, line);
     line[UVEA_SHARE_KEY_CHARS] = '\n';
     line[UVEA_SHARE_KEY_CHARS + 1] = '\0';
-    expect("cat printed", 0, line, "");
+    shell_expect("cat printed", 0, line, "");
     // Text that is too short, too long, or no base64 is refused without being repeated.
-    expect("head -c 40 d/share.key >k; chmod 600 k; \"$UVEA\" keys show k 2>&1 | grep -c "
-           "\"$(head -c 30 k)\"; \"$UVEA\" keys show k 2>/dev/null",
-           2, "0\n", "");
-    expect("cat d/share.key d/share.key >k; \"$UVEA\" keys show k 2>/dev/null", 2, "", "");
-    expect("tr 'A-Za-z' '!' <d/share.key >k; \"$UVEA\" keys show k 2>/dev/null", 2, "", "");
-}
-
-static int enter(void **state)
-{
-    (void)state;
-    shell_enter();
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    shell_leave();
-    return 0;
+    shell_expect("head -c 40 d/share.key >k; chmod 600 k; \"$UVEA\" keys show k 2>&1 | grep -c "
+                 "\"$(head -c 30 k)\"; \"$UVEA\" keys show k 2>/dev/null",
+                 2, "0\n", "");
+    shell_expect("cat d/share.key d/share.key >k; \"$UVEA\" keys show k 2>/dev/null", 2, "", "");
+    shell_expect("tr 'A-Za-z' '!' <d/share.key >k; \"$UVEA\" keys show k 2>/dev/null", 2, "", "");
 }
 
 int main(void)
@@ -194,5 +175,5 @@ int main(void)
         cmocka_unit_test(certs_used_wrongly),
         cmocka_unit_test(keys_are_private_and_show_their_public_half),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, shell_set_up, shell_tear_down);
 }

@@ -11,14 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void expect(const char *line, int status, const char *out, const char *err)
-{
-    const struct shell_result *r = shell("%s", line);
-    assert_string_equal(r->err, err);
-    assert_string_equal(r->out, out);
-    assert_int_equal(r->status, status);
-}
-
 // ---- what init makes
 
 // Reads a party's configuration as uvead does, and looks at what must be right together.
@@ -52,9 +44,9 @@ static void uvead_and_clients_take_what_is_made(void **state)
     (void)state;
     struct uvea_error_context context;
     struct uvea_cluster cluster;
-    expect("\"$UVEA\" cluster init c --uvead /bin/true --port 25100 --set scan=ntt "
-           "--set service.batch_requests_max=7 --set prf=chacha8",
-           0, "", "");
+    shell_expect("\"$UVEA\" cluster init c --uvead /bin/true --port 25100 --set scan=ntt "
+                 "--set service.batch_requests_max=7 --set prf=chacha8",
+                 0, "", "");
     assert_int_equal(uvea_cluster_load("c/cluster.yaml", &cluster, &context), UVEA_OK);
     for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
         char file[32];
@@ -64,11 +56,12 @@ static void uvead_and_clients_take_what_is_made(void **state)
     assert_string_equal(cluster.parties[2].http, "127.0.0.1:25102");
     assert_string_equal(cluster.parties[1].store, "c/p1/store.db");
     uvea_cluster_deinit(&cluster);
-    expect("\"$UVEA\" cluster init c --uvead /bin/true", 2, "",
-           "uvea cluster init: c/pki/p0-root.pem: is there already, and is not overwritten unless "
-           "told\n");
-    expect("\"$UVEA\" cluster init c --uvead /bin/true --overwrite", 0, "", "");
-    expect("find c -type f -perm /077 ! -name '*.pem' ! -name '*.yaml'", 0, "", "");
+    shell_expect(
+        "\"$UVEA\" cluster init c --uvead /bin/true", 2, "",
+        "uvea cluster init: c/pki/p0-root.pem: is there already, and is not overwritten unless "
+        "told\n");
+    shell_expect("\"$UVEA\" cluster init c --uvead /bin/true --overwrite", 0, "", "");
+    shell_expect("find c -type f -perm /077 ! -name '*.pem' ! -name '*.yaml'", 0, "", "");
 }
 
 // Every address that is dialled is one the proxy listens at, and the proxy dials what is listened
@@ -76,7 +69,7 @@ static void uvead_and_clients_take_what_is_made(void **state)
 static void with_a_proxy_every_link_has_an_address(void **state)
 {
     (void)state;
-    expect(
+    shell_expect(
         "\"$UVEA\" cluster init x --uvead /bin/true --through-proxy --port 25000 && "
         "sed -n 's/.*listen: \"\\(.*\\)\", dial.*/\\1/p' x/proxy.yaml | sort >listened; "
         "grep -h 'dial:\\|peers:' x/p?/uvead.yaml | grep -o '[0-9.]*:25[0-9]*' | "
@@ -89,13 +82,13 @@ static void with_a_proxy_every_link_has_an_address(void **state)
 static void a_store_behind_a_url_is_kept_private(void **state)
 {
     (void)state;
-    expect("\"$UVEA\" cluster init g --uvead /bin/true --store postgres --url "
-           "'postgres://u:p\"w@h/d' && stat -c %a g/p0/uvead.yaml g/cluster.yaml; "
-           "grep -h 'postgres\\|schema\\|store:' g/p2/uvead.yaml g/cluster.yaml | tail -4",
-           0,
-           "600\n600\n    store: \"postgres://u:p\\\"w@h/d\"\n    schema: p1\n    store: "
-           "\"postgres://u:p\\\"w@h/d\"\n    schema: p2\n",
-           "");
+    shell_expect("\"$UVEA\" cluster init g --uvead /bin/true --store postgres --url "
+                 "'postgres://u:p\"w@h/d' && stat -c %a g/p0/uvead.yaml g/cluster.yaml; "
+                 "grep -h 'postgres\\|schema\\|store:' g/p2/uvead.yaml g/cluster.yaml | tail -4",
+                 0,
+                 "600\n600\n    store: \"postgres://u:p\\\"w@h/d\"\n    schema: p1\n    store: "
+                 "\"postgres://u:p\\\"w@h/d\"\n    schema: p2\n",
+                 "");
 }
 
 // ---- processes
@@ -108,37 +101,41 @@ static void a_store_behind_a_url_is_kept_private(void **state)
 static void processes_are_started_once_and_known_again(void **state)
 {
     (void)state;
-    expect(FAKE "\"$UVEA\" cluster init r --uvead ./fake && \"$UVEA\" cluster start r --uvead "
-                "./fake",
-           0, "", "");
+    shell_expect(FAKE
+                 "\"$UVEA\" cluster init r --uvead ./fake && \"$UVEA\" cluster start r --uvead "
+                 "./fake",
+                 0, "", "");
     const struct shell_result *r = shell("\"$UVEA\" cluster start r 1 --uvead ./fake");
     assert_int_equal(r->status, 2);
     assert_int_equal(strncmp(r->err, "uvea cluster start: p1: runs already, process ", 46), 0);
     // Each leads a session of its own.
-    expect("cat r/p?/uvead.pid | while read p rest; do cut -d ' ' -f 6 /proc/$p/stat | grep -c "
-           "\"^$p$\"; done",
-           0, "1\n1\n1\n", "");
+    shell_expect(
+        "cat r/p?/uvead.pid | while read p rest; do cut -d ' ' -f 6 /proc/$p/stat | grep -c "
+        "\"^$p$\"; done",
+        0, "1\n1\n1\n", "");
     // A second party's process is not touched by what happens to the first.
-    expect("\"$UVEA\" cluster kill r 0 && \"$UVEA\" cluster kill r 0; kill -0 $(cut -d ' ' -f 1 "
-           "r/p1/uvead.pid)",
-           0, "", "");
+    shell_expect(
+        "\"$UVEA\" cluster kill r 0 && \"$UVEA\" cluster kill r 0; kill -0 $(cut -d ' ' -f 1 "
+        "r/p1/uvead.pid)",
+        0, "", "");
     // By the command that cluster.yaml has for it.
-    expect("(cd r; eval \"$(sed -n 's/^    start: \"\\(.*\\)\"/\\1/p' cluster.yaml | head -1)\"); "
-           "for p in 0 1 2; do until tail -1 r/p$p/uvead.log | grep -q began; do sleep 0.02; done; "
-           "done; until [ $(wc -l <r/p0/uvead.log) = 2 ]; do sleep 0.02; done; "
-           "\"$UVEA\" cluster stop r; sed \"s|$PWD|here|\" r/p0/uvead.log; tail -1 r/p1/uvead.log",
-           0, "began here/r/p0/uvead.yaml\nbegan here/r/p0/uvead.yaml\nended\nended\n", "");
-    expect("\"$UVEA\" cluster stop r; \"$UVEA\" cluster kill r", 0, "", "");
+    shell_expect(
+        "(cd r; eval \"$(sed -n 's/^    start: \"\\(.*\\)\"/\\1/p' cluster.yaml | head -1)\"); "
+        "for p in 0 1 2; do until tail -1 r/p$p/uvead.log | grep -q began; do sleep 0.02; done; "
+        "done; until [ $(wc -l <r/p0/uvead.log) = 2 ]; do sleep 0.02; done; "
+        "\"$UVEA\" cluster stop r; sed \"s|$PWD|here|\" r/p0/uvead.log; tail -1 r/p1/uvead.log",
+        0, "began here/r/p0/uvead.yaml\nbegan here/r/p0/uvead.yaml\nended\nended\n", "");
+    shell_expect("\"$UVEA\" cluster stop r; \"$UVEA\" cluster kill r", 0, "", "");
 }
 
 // A process id that somebody else has by now is left alone.
 static void a_strangers_process_is_left_alone(void **state)
 {
     (void)state;
-    expect("\"$UVEA\" cluster init s --uvead /bin/true; sleep 60 & p=$!; echo $p 12345 "
-           ">s/p0/uvead.pid; \"$UVEA\" cluster kill s 0; kill -0 $p && echo lives; echo x "
-           ">s/p1/uvead.pid; \"$UVEA\" cluster kill s; kill $p",
-           0, "lives\n", "");
+    shell_expect("\"$UVEA\" cluster init s --uvead /bin/true; sleep 60 & p=$!; echo $p 12345 "
+                 ">s/p0/uvead.pid; \"$UVEA\" cluster kill s 0; kill -0 $p && echo lives; echo x "
+                 ">s/p1/uvead.pid; \"$UVEA\" cluster kill s; kill $p",
+                 0, "lives\n", "");
 }
 
 static void used_wrongly(void **state)
@@ -171,7 +168,7 @@ static void used_wrongly(void **state)
         {"stop c --seconds 0", " stop: --seconds: 0 is not in 1..86400"},
         {"start c 0 --uvead f", " start: "},
     };
-    expect("\"$UVEA\" cluster init c --overwrite --uvead /bin/true; echo x >f", 0, "", "");
+    shell_expect("\"$UVEA\" cluster init c --overwrite --uvead /bin/true; echo x >f", 0, "", "");
     for (size_t i = 0; i < UVEA_COUNT_OF(cases); i++) {
         const struct shell_result *r = shell("\"$UVEA\" cluster %s", cases[i].line);
         if (strstr(r->err, cases[i].err) == NULL || r->out[0] != '\0' ||
@@ -179,13 +176,6 @@ static void used_wrongly(void **state)
             fail_msg("%s: status %d, %s", cases[i].line, r->status, r->err);
         }
     }
-}
-
-static int enter(void **state)
-{
-    (void)state;
-    shell_enter();
-    return 0;
 }
 
 static int leave(void **state)
@@ -206,5 +196,5 @@ int main(void)
         cmocka_unit_test(a_strangers_process_is_left_alone),
         cmocka_unit_test(used_wrongly),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, shell_set_up, leave);
 }

@@ -105,13 +105,6 @@ static void submit_used_wrongly(void **state)
     assert_int_equal(shell("\"$UVEA\" cluster status c")->status, 11);
 }
 
-static int enter(void **state)
-{
-    (void)state;
-    shell_enter();
-    return 0;
-}
-
 static int leave(void **state)
 {
     (void)state;
@@ -126,5 +119,5 @@ int main(void)
         cmocka_unit_test(flipped_bits_cost_connections_and_no_answer),
         cmocka_unit_test(submit_used_wrongly),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, shell_set_up, leave);
 }

@@ -63,13 +63,6 @@ static void a_mix_is_answered_over_a_slow_and_lossy_network(void **state)
     expect_good(shell("\"$UVEA\" cluster stop c"));
 }
 
-static int enter(void **state)
-{
-    (void)state;
-    shell_enter();
-    return 0;
-}
-
 static int leave(void **state)
 {
     (void)state;
@@ -91,7 +84,7 @@ int main(void)
         (void)fprintf(stderr, "skipped: %s\n", why);
         return 77;
     }
-    const int failures = cmocka_run_group_tests(tests, enter, leave);
+    const int failures = cmocka_run_group_tests(tests, shell_set_up, leave);
     const struct wire_tally tally = wire_down();
     print_message("%llu packets carried, %llu lost\n", (unsigned long long)tally.carried,
                   (unsigned long long)tally.lost);

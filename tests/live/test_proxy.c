@@ -379,13 +379,6 @@ static int enter(void **state)
     return 0;
 }
 
-static int leave(void **state)
-{
-    (void)state;
-    shell_leave();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,5 +391,5 @@ int main(void)
         cmocka_unit_test(conditions_change_while_it_runs),
         cmocka_unit_test(used_wrongly),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, enter, shell_tear_down);
 }

@@ -39,13 +39,6 @@ static unsigned free_ports(void)
     return base;
 }
 
-static int enter(void **state)
-{
-    (void)state;
-    shell_enter();
-    return 0;
-}
-
 static int leave(void **state)
 {
     (void)state;
@@ -132,9 +125,10 @@ static void files_and_options_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(replay_passes_over_a_kill, enter, leave),
-        cmocka_unit_test_setup_teardown(live_and_simulated_answers_are_the_same, enter, leave),
-        cmocka_unit_test_setup_teardown(files_and_options_are_named, enter, leave),
+        cmocka_unit_test_setup_teardown(replay_passes_over_a_kill, shell_set_up, leave),
+        cmocka_unit_test_setup_teardown(live_and_simulated_answers_are_the_same, shell_set_up,
+                                        leave),
+        cmocka_unit_test_setup_teardown(files_and_options_are_named, shell_set_up, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -446,24 +446,12 @@ static void test_shut_wakes_reader_and_writer(void **state)
     run(&config, be_shut_while_reading_and_writing, shake_hands_and_sleep);
 }
 
-static void be_shut_in_the_handshake(struct side *side)
-{
-    struct uvea_task *tasks[2];
-    UVEA_CHECK(uvea_rt_spawn(side->rt, "writer", blocked_task, side, &tasks[0]) == UVEA_OK);
-    UVEA_CHECK(uvea_rt_spawn(side->rt, "shutter", shut_later, side, &tasks[1]) == UVEA_OK);
-    enum uvea_error end;
-    PAIR_EXPECT(side_read(side, 0, 1, &end) == 0);
-    PAIR_EXPECT(end == UVEA_ERR_CLOSED);
-    uvea_rt_join(side->rt, tasks[0]);
-    uvea_rt_join(side->rt, tasks[1]);
-}
-
 static void test_shut_in_the_handshake(void **state)
 {
     (void)state;
     struct uvea_sim_config config = plain_config();
-    run_raw(&config, LISTENS, be_shut_in_the_handshake, stay_silent);
-    run_raw(&config, DIALS, stay_silent, be_shut_in_the_handshake);
+    run_raw(&config, LISTENS, be_shut_while_reading_and_writing, stay_silent);
+    run_raw(&config, DIALS, stay_silent, be_shut_while_reading_and_writing);
 }
 
 // ---- reloading
