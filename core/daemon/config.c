@@ -1,8 +1,8 @@
 #include "core/daemon/config.h"
 
 #include "core/base/mem.h"
-#include "core/daemon/file.h"
 #include "core/daemon/yaml.h"
+#include "core/posix/file.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -3,11 +3,10 @@
 #include "core/daemon/memory.h"
 #include "core/daemon/monitor.h"
 #include "core/daemon/settings.h"
-#include "core/daemon/signals.h"
 #include "core/daemon/wipe.h"
+#include "core/posix/signals.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -20,12 +19,13 @@ struct daemon {
     struct uvea_settings settings;
     struct uvea_log log;
     struct uvea_monitor monitor;
-    struct uvea_tls *tls;
     struct uvea_rt *rt;
     struct uvea_store *store;
-    pthread_mutex_t lock;   // of what follows, which signals reach
+    struct uvea_signals signals;
+    // Reached by signals: changed by others only while they hold them.
+    struct uvea_tls *tls;   // NULL without TLS, and before it is open
     struct uvea_node *node; // NULL before it is open and after it has run
-    int stop_signal;        // the first that asked for a stop, 0 for none
+    int stop_signal;        // the last that asked for a stop, 0 for none
 };
 
 // ---- signals
@@ -39,13 +39,11 @@ static void on_stop(void *arg, int signal)
 {
     struct daemon *daemon = arg;
 
-    (void)pthread_mutex_lock(&daemon->lock);
     const bool again = daemon->stop_signal != 0;
     daemon->stop_signal = signal;
     if (!again && daemon->node != NULL) {
         uvea_node_stop(daemon->node, signal_name(signal));
     }
-    (void)pthread_mutex_unlock(&daemon->lock);
     uvea_log_say(&daemon->log, again ? UVEA_LOG_WARN : UVEA_LOG_INFO,
                  again ? "ended at once" : "stopping", signal_name(signal));
     if (again) {
@@ -181,13 +179,17 @@ static enum uvea_daemon_exit fail(struct daemon *daemon, enum uvea_daemon_exit s
 static enum uvea_daemon_exit open_runtime(struct daemon *daemon)
 {
     struct uvea_error_context context = {{0}};
+    struct uvea_tls *tls;
     enum uvea_error error;
 
     if (daemon->settings.with_tls) {
-        error = uvea_tls_open(&daemon->settings.tls, &daemon->tls, &context);
+        error = uvea_tls_open(&daemon->settings.tls, &tls, &context);
         if (error != UVEA_OK) {
             return fail(daemon, UVEA_DAEMON_CONFIGURATION, "configuration", error, &context);
         }
+        uvea_signals_hold(&daemon->signals);
+        daemon->tls = tls;
+        uvea_signals_release(&daemon->signals);
         say_certificate(daemon, "certificates loaded");
     } else {
         uvea_log_say(&daemon->log, UVEA_LOG_WARN, "unprotected",
@@ -271,21 +273,21 @@ static enum uvea_error open_node(struct daemon *daemon, struct uvea_error_contex
     daemon->monitor.rt = daemon->rt;
     daemon->monitor.tls = daemon->tls;
     daemon->monitor.node = node;
-    (void)pthread_mutex_lock(&daemon->lock);
+    uvea_signals_hold(&daemon->signals);
     daemon->node = node;
     if (daemon->stop_signal != 0) {
         uvea_node_stop(node, signal_name(daemon->stop_signal));
     }
-    (void)pthread_mutex_unlock(&daemon->lock);
+    uvea_signals_release(&daemon->signals);
     return UVEA_OK;
 }
 
 static void close_node(struct daemon *daemon)
 {
-    (void)pthread_mutex_lock(&daemon->lock);
+    uvea_signals_hold(&daemon->signals);
     struct uvea_node *node = daemon->node;
     daemon->node = NULL;
-    (void)pthread_mutex_unlock(&daemon->lock);
+    uvea_signals_release(&daemon->signals);
     uvea_node_close(node);
 }
 
@@ -330,20 +332,18 @@ static enum uvea_daemon_exit live(struct daemon *daemon)
 
 static enum uvea_daemon_exit live_with_signals(struct daemon *daemon)
 {
-    struct uvea_signals signals = {.arg = daemon, .stop = on_stop, .reload = on_reload};
     const struct uvea_error_context nothing = {{0}};
     enum uvea_daemon_exit status;
     enum uvea_error error;
 
-    (void)pthread_mutex_init(&daemon->lock, NULL);
-    error = uvea_signals_open(&signals);
+    daemon->signals = (struct uvea_signals){.arg = daemon, .stop = on_stop, .reload = on_reload};
+    error = uvea_signals_open(&daemon->signals);
     if (error != UVEA_OK) {
         return fail(daemon, UVEA_DAEMON_FAILED, "stopped", error, &nothing);
     }
     status = live(daemon);
-    uvea_signals_close(&signals);
+    uvea_signals_close(&daemon->signals);
     uvea_tls_close(daemon->tls);
-    (void)pthread_mutex_destroy(&daemon->lock);
     return status;
 }
 

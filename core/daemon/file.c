@@ -2,6 +2,7 @@
 
 #include "core/base/mem.h"
 #include "core/iris/base64.h"
+#include "core/posix/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,6 @@
 
 enum {
     OTHERS_MODE = 077,
-    READ_BYTES = 4096,
     KEY_FILE_BYTES_MAX = 256,
 };
 
@@ -22,46 +22,6 @@ static enum uvea_error fail(const char *path, struct uvea_error_context *context
     return uvea_error_set(context, UVEA_ERR_IO, "%s: %s", path,
                           strerror_r(errno, said, sizeof(said)));
 }
-
-static enum uvea_error read_all(int file, const char *path, size_t bytes_max, struct uvea_buf *out,
-                                struct uvea_error_context *context)
-{
-    const size_t before = out->len;
-
-    for (;;) {
-        ssize_t got;
-
-        UVEA_TRY(uvea_buf_reserve(out, READ_BYTES));
-        got = read(file, out->data + out->len, READ_BYTES);
-        if (got < 0 && errno != EINTR) {
-            return fail(path, context);
-        }
-        if (got == 0) {
-            return UVEA_OK;
-        }
-        out->len += got > 0 ? (size_t)got : 0;
-        if (out->len - before > bytes_max) {
-            return uvea_error_set(context, UVEA_ERR_LIMIT, "%s: longer than %zu bytes", path,
-                                  bytes_max);
-        }
-    }
-}
-
-enum uvea_error uvea_file_read(const char *path, size_t bytes_max, struct uvea_buf *out,
-                               struct uvea_error_context *context)
-{
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    enum uvea_error error;
-
-    if (file < 0) {
-        return fail(path, context);
-    }
-    error = read_all(file, path, bytes_max, out, context);
-    (void)close(file);
-    return error;
-}
-
-// ---- keys
 
 static enum uvea_error check_private(int file, const char *path, struct uvea_error_context *context)
 {
@@ -114,8 +74,9 @@ enum uvea_error uvea_file_read_share_key(const char *path, struct uvea_share_key
     }
     UVEA_TRY_CLEANUP(check_private(file, path, context));
     // In one piece, so that no copy stays behind in memory that was given back.
-    UVEA_TRY_CLEANUP(uvea_buf_reserve(&text, KEY_FILE_BYTES_MAX + 2 * (size_t)READ_BYTES));
-    UVEA_TRY_CLEANUP(read_all(file, path, KEY_FILE_BYTES_MAX, &text, context));
+    UVEA_TRY_CLEANUP(
+        uvea_buf_reserve(&text, KEY_FILE_BYTES_MAX + 2 * (size_t)UVEA_FILE_READ_BYTES));
+    UVEA_TRY_CLEANUP(uvea_file_read_open(file, path, KEY_FILE_BYTES_MAX, &text, context));
     UVEA_TRY_CLEANUP(decode_key(path, &text, pair, context));
 cleanup:
     uvea_mem_wipe(text.data, text.len);

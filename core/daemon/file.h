@@ -8,12 +8,6 @@
 
 #include <stddef.h>
 
-// Appends the file's bytes. IO: missing or unreadable; LIMIT: longer than bytes_max. The sentence
-// names the file.
-UVEA_MUST_USE enum uvea_error uvea_file_read(const char *path, size_t bytes_max,
-                                             struct uvea_buf *out,
-                                             struct uvea_error_context *context);
-
 // A key for share objects: base64 of the 32 bytes of its secret half, with or without a line end.
 // USAGE: others than the file's owner may read or write it.
 UVEA_MUST_USE enum uvea_error uvea_file_read_share_key(const char *path,

@@ -1,7 +1,7 @@
 #include "core/daemon/memory.h"
 
 #include "core/base/parse.h"
-#include "core/daemon/file.h"
+#include "core/posix/file.h"
 #include "core/scan/cold.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-#include "core/daemon/file.h"
 #include "core/daemon/monitor.h"
+#include "core/posix/file.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 #include "sim/cmd/file.h"
 
 #include "core/base/mem.h"
+#include "core/posix/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,45 +16,12 @@ enum { CHUNK_BYTES = 1 << 16 };
 
 // ---- input
 
-static enum uvea_error read_all(int fd, const char *path, struct uvea_buf *buf,
+enum uvea_error uvea_input_read(const char *path, struct uvea_buf *buf,
                                 struct uvea_error_context *context)
 {
-    size_t before = buf->len;
-    for (;;) {
-        if (uvea_buf_reserve(buf, CHUNK_BYTES) != UVEA_OK) {
-            return uvea_error_set(context, UVEA_ERR_MEMORY, "%s: out of memory", path);
-        }
-        ssize_t got = read(fd, buf->data + buf->len, CHUNK_BYTES);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return uvea_error_set(context, UVEA_ERR_NOT_FOUND, "%s: %s", path, strerror(errno));
-        }
-        if (got == 0) {
-            return UVEA_OK;
-        }
-        buf->len += (size_t)got;
-        if (buf->len - before > UVEA_FILE_BYTES_MAX) {
-            return uvea_error_set(context, UVEA_ERR_LIMIT, "%s: larger than %d bytes", path,
-                                  UVEA_FILE_BYTES_MAX);
-        }
-    }
-}
-
-enum uvea_error uvea_file_read(const char *path, struct uvea_buf *buf,
-                               struct uvea_error_context *context)
-{
-    if (strcmp(path, "-") == 0) {
-        return read_all(STDIN_FILENO, "standard input", buf, context);
-    }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return uvea_error_set(context, UVEA_ERR_NOT_FOUND, "%s: %s", path, strerror(errno));
-    }
-    enum uvea_error error = read_all(fd, path, buf, context);
-    close(fd);
-    return error;
+    return strcmp(path, "-") == 0 ? uvea_file_read_open(STDIN_FILENO, "standard input",
+                                                        UVEA_FILE_BYTES_MAX, buf, context)
+                                  : uvea_file_read(path, UVEA_FILE_BYTES_MAX, buf, context);
 }
 
 // ---- output

@@ -13,9 +13,9 @@
 enum { UVEA_FILE_BYTES_MAX = 1 << 28 };
 
 // Appends the contents of a file, "-" for standard input, at most UVEA_FILE_BYTES_MAX bytes.
-// NOT_FOUND, IO or LIMIT; the sentence names the file.
-UVEA_MUST_USE enum uvea_error uvea_file_read(const char *path, struct uvea_buf *buf,
-                                             struct uvea_error_context *context);
+// Errors as of uvea_file_read.
+UVEA_MUST_USE enum uvea_error uvea_input_read(const char *path, struct uvea_buf *buf,
+                                              struct uvea_error_context *context);
 
 // One output. A regular file is written beside its place and renamed over it by publish; standard
 // output, devices and pipes are written as they are. All zero: closed.

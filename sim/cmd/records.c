@@ -57,7 +57,7 @@ enum uvea_error uvea_records_read(const char *path, struct uvea_records *out,
     enum uvea_error error;
     struct uvea_buf buf = {0};
     struct uvea_records records = {.path = path};
-    UVEA_TRY_CLEANUP(uvea_file_read(path, &buf, context));
+    UVEA_TRY_CLEANUP(uvea_input_read(path, &buf, context));
     UVEA_TRY_CLEANUP(decode_lines(&buf, &records, context));
     if (records.count == 0) {
         error = uvea_error_set(context, UVEA_ERR_FORMAT, "%s: holds no record", path);

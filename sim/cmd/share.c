@@ -202,7 +202,7 @@ static enum uvea_error read_share_file(const char *path, struct share_file *file
     struct uvea_buf buf = {0};
     struct uvea_error_context inner = {{0}};
     file->path = path;
-    enum uvea_error error = uvea_file_read(path, &buf, context);
+    enum uvea_error error = uvea_input_read(path, &buf, context);
     if (error == UVEA_OK) {
         error = decode_file(&buf, file, &inner);
         if (error != UVEA_OK) {
@@ -333,7 +333,7 @@ static int inspect(int argc, char **argv)
     }
     UVEA_TRY_CLEANUP(uvea_args_parse(argc, argv, NULL, 0, &positionals, &context));
     UVEA_TRY_CLEANUP(read_share_file(path, file, &context));
-    UVEA_TRY_CLEANUP(uvea_file_read(path, &buf, &context));
+    UVEA_TRY_CLEANUP(uvea_input_read(path, &buf, &context));
     UVEA_TRY_CLEANUP(uvea_iris_load_object((const char *)buf.data, buf.len, &object, &context));
     UVEA_TRY_CLEANUP(uvea_output_open(&out, NULL, false, &context));
     UVEA_TRY_CLEANUP(print_share_file(&out, object, file, &context));

@@ -155,7 +155,7 @@ static enum uvea_error hash_file(EVP_MD_CTX *hash, const char *path,
                                  struct uvea_error_context *context)
 {
     struct uvea_buf buf = {0};
-    enum uvea_error error = uvea_file_read(path, &buf, context);
+    enum uvea_error error = uvea_input_read(path, &buf, context);
     if (error == UVEA_OK) {
         uint64_t len = buf.len;
         (void)EVP_DigestUpdate(hash, &len, sizeof(len));
@@ -268,7 +268,7 @@ static enum uvea_error build_name(char *name, size_t size, struct uvea_error_con
     }
     uint8_t digest[EVP_MAX_MD_SIZE];
     struct uvea_buf buf = {0};
-    UVEA_TRY(uvea_file_read("/proc/self/exe", &buf, context));
+    UVEA_TRY(uvea_input_read("/proc/self/exe", &buf, context));
     bool done = EVP_Digest(buf.data, buf.len, digest, NULL, EVP_sha256(), NULL) == 1;
     uvea_buf_deinit(&buf);
     if (!done) {

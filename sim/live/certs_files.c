@@ -1,8 +1,8 @@
 // Certificates in a directory.
 #include "core/base/check.h"
 #include "core/base/mem.h"
+#include "core/posix/file.h"
 #include "sim/live/certs.h"
-#include "sim/live/input.h"
 #include "sim/live/output.h"
 
 #include <stdio.h>
@@ -58,8 +58,10 @@ static enum uvea_error read_both(const char *directory, const char *stem,
     char certificate[PATH_MAX];
     char key[PATH_MAX];
     UVEA_TRY(uvea_certs_paths(directory, stem, certificate, key, context));
-    UVEA_TRY(uvea_live_read(certificate, PEM_BYTES_MAX, &pem->certificate, context));
-    return uvea_live_read(key, PEM_BYTES_MAX, &pem->key, context);
+    UVEA_TRY(uvea_file_read(certificate, PEM_BYTES_MAX, &pem->certificate, context));
+    // In one piece, so that no copy of it stays behind.
+    UVEA_TRY(uvea_buf_reserve(&pem->key, PEM_BYTES_MAX + 2 * (size_t)UVEA_FILE_READ_BYTES));
+    return uvea_file_read(key, PEM_BYTES_MAX, &pem->key, context);
 }
 
 // ---- roots

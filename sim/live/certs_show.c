@@ -1,7 +1,7 @@
 // What a person wants to know of a certificate.
 #include "core/base/mem.h"
+#include "core/posix/file.h"
 #include "sim/live/certs.h"
-#include "sim/live/input.h"
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -194,7 +194,7 @@ enum uvea_error uvea_certs_describe(const char *file, int64_t now_s, struct uvea
                                     bool *good, struct uvea_error_context *context)
 {
     struct uvea_buf pem = {0};
-    enum uvea_error error = uvea_live_read(file, PEM_BYTES_MAX, &pem, context);
+    enum uvea_error error = uvea_file_read(file, PEM_BYTES_MAX, &pem, context);
     if (error == UVEA_OK) {
         error = describe(&pem, now_s, text, good);
         if (error != UVEA_OK) {

@@ -2,7 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/base/mem.h"
-#include "sim/live/input.h"
+#include "core/posix/file.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ enum uvea_error uvea_tree_open(const char *file, struct uvea_tree **tree,
         return uvea_error_set(context, UVEA_ERR_MEMORY, "%s: out of memory", file);
     }
     (void)snprintf(made->file, sizeof(made->file), "%s", file);
-    enum uvea_error error = uvea_live_read(file, UVEA_TREE_BYTES_MAX, &made->text, context);
+    enum uvea_error error = uvea_file_read(file, UVEA_TREE_BYTES_MAX, &made->text, context);
     if (error == UVEA_OK) {
         error = parse(made, context);
     }

@@ -1,6 +1,6 @@
 // Signals, taken by one thread that does nothing else.
-#ifndef UVEA_CORE_DAEMON_SIGNALS_H
-#define UVEA_CORE_DAEMON_SIGNALS_H
+#ifndef UVEA_CORE_POSIX_SIGNALS_H
+#define UVEA_CORE_POSIX_SIGNALS_H
 
 #include "core/base/error.h"
 
@@ -10,7 +10,9 @@
 struct uvea_signals {
     sigset_t set;
     pthread_t thread;
+    pthread_mutex_t lock;
     void *arg;
+    // Called one at a time, and never while others hold the signals.
     void (*stop)(void *arg, int signal); // SIGTERM or SIGINT, each time
     void (*reload)(void *arg);           // SIGHUP
 };
@@ -20,6 +22,11 @@ void uvea_signals_block(void);
 
 // arg, stop and reload are set. signals stays where it is until closed.
 UVEA_MUST_USE enum uvea_error uvea_signals_open(struct uvea_signals *signals);
+// For what callbacks share with other threads: between the two none of them runs. Short pieces of
+// code, outside callbacks.
+void uvea_signals_hold(struct uvea_signals *signals);
+void uvea_signals_release(struct uvea_signals *signals);
+
 // No callback runs any more when it returns.
 void uvea_signals_close(struct uvea_signals *signals);
 
