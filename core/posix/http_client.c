@@ -124,6 +124,10 @@ enum uvea_error uvea_posix_op_http_call(struct uvea_rt *rt, const char *address,
 
     UVEA_TRY(check(request));
     struct uvea_posix_curl *curl = kept_take(posix->http, address);
+    if (curl != NULL && !uvea_posix_curl_is_current(curl)) {
+        uvea_posix_curl_close(curl);
+        curl = NULL;
+    }
     if (curl == NULL) {
         UVEA_TRY(uvea_posix_curl_open(posix, address, &curl));
     }

@@ -199,6 +199,7 @@ static bool prove(struct uvea_posix_connection *connection)
     if (config->tls == NULL) {
         return true;
     }
+    connection->generation = uvea_tls_generation(config->tls); // or one before
     transport = uvea_posix_socket_transport(connection->socket);
     (void)pthread_mutex_lock(&server->lock);
     enum uvea_error error =

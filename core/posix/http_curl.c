@@ -28,7 +28,8 @@ struct uvea_posix_curl {
     struct curl_slist *headers;
     struct uvea_posix_address parts; // of address
     char address[ADDRESS_BYTES_MAX];
-    bool alerted; // one of the two sides has ended TLS with a reproach
+    uint64_t generation; // of the TLS files, when its connection was made
+    bool alerted;        // one of the two sides has ended TLS with a reproach
 
     // of the call under way
     struct uvea_buf body;
@@ -147,6 +148,7 @@ static CURLcode prepare_tls(CURL *easy, void *context, void *arg)
 
     (void)easy;
     curl->alerted = false;
+    curl->generation = uvea_tls_generation(curl->posix->config.tls); // or one before
     curl->failed = apply_rules(curl->posix->config.tls, context);
     if (curl->failed == UVEA_OK && !demand_name(curl, context)) {
         curl->failed = UVEA_ERR_CRYPTO;
@@ -248,6 +250,13 @@ void uvea_posix_curl_close(struct uvea_posix_curl *curl)
 const char *uvea_posix_curl_address(const struct uvea_posix_curl *curl)
 {
     return curl->address;
+}
+
+bool uvea_posix_curl_is_current(const struct uvea_posix_curl *curl)
+{
+    const struct uvea_tls *tls = curl->posix->config.tls;
+
+    return tls == NULL || curl->generation == uvea_tls_generation(tls);
 }
 
 // ---- one call

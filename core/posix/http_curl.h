@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/rt/rt.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct uvea_posix;
@@ -23,6 +24,9 @@ UVEA_MUST_USE enum uvea_error uvea_posix_curl_open(struct uvea_posix *posix, con
 void uvea_posix_curl_close(struct uvea_posix_curl *curl);
 
 const char *uvea_posix_curl_address(const struct uvea_posix_curl *curl);
+
+// Whether its connection, if there is one, was made with the TLS files now in force.
+bool uvea_posix_curl_is_current(const struct uvea_posix_curl *curl);
 
 // (blocks) As uvea_rt_http_call. A connection that was idle for long, or has ended already, is
 // replaced by a new one first. CLOSED also when the runtime is stopped meanwhile, which is noticed

@@ -211,6 +211,14 @@ static bool begin_work(struct uvea_posix_connection *connection)
     return takes;
 }
 
+// Whoever was believed under the files before has to show a certificate again.
+static bool is_outdated(const struct uvea_posix_connection *connection)
+{
+    const struct uvea_tls *tls = connection->server->posix->config.tls;
+
+    return tls != NULL && connection->generation != uvea_tls_generation(tls);
+}
+
 static enum MHD_Result work(struct exchange *exchange, struct MHD_Connection *asked,
                             const char *method)
 {
@@ -230,7 +238,7 @@ static enum MHD_Result work(struct exchange *exchange, struct MHD_Connection *as
     UVEA_CHECK(response.status >= STATUS_FIRST_FINAL && response.status <= STATUS_MAX);
     (void)atomic_fetch_add(&server->posix->tally.http_requests_served, 1);
     uvea_buf_deinit(&exchange->body);
-    return answer(asked, &response, NULL);
+    return answer(asked, &response, is_outdated(exchange->connection) ? "close" : NULL);
 }
 
 // libmicrohttpd's callback, first with the headers, then with each piece of the body, at last

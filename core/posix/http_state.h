@@ -33,6 +33,7 @@ struct uvea_posix_connection {
     struct uvea_tls_stream *stream; // over the socket; NULL without TLS
     pthread_t thread;
     char peer[UVEA_POSIX_ADDRESS_BYTES];
+    uint64_t generation; // of the TLS files it was proved by
 
     // under the server's lock
     struct uvea_posix_connection *next; // a younger one

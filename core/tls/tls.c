@@ -5,6 +5,7 @@
 #include "core/tls/material.h"
 
 #include <openssl/crypto.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { FILES = UVEA_PARTY_COUNT + 3 };
@@ -13,6 +14,7 @@ struct uvea_tls {
     struct uvea_tls_config config; // its names are owned
     CRYPTO_RWLOCK *lock;           // of material
     struct uvea_tls_material *material;
+    atomic_uint_fast64_t generation; // of material
 };
 
 static void names_of(struct uvea_tls_config *config, const char **names[FILES])
@@ -90,7 +92,13 @@ enum uvea_error uvea_tls_reload(struct uvea_tls *tls, struct uvea_error_context 
     struct uvea_tls_material *material;
     UVEA_TRY(uvea_tls_material_open(&tls->config, &material, context));
     uvea_tls_material_release(swap(tls, material));
+    (void)atomic_fetch_add(&tls->generation, 1);
     return UVEA_OK;
+}
+
+uint64_t uvea_tls_generation(const struct uvea_tls *tls)
+{
+    return atomic_load(&tls->generation);
 }
 
 struct uvea_tls_material *uvea_tls_material_take(struct uvea_tls *tls)

@@ -45,10 +45,14 @@ UVEA_MUST_USE enum uvea_error uvea_tls_open(const struct uvea_tls_config *config
                                             struct uvea_tls **tls,
                                             struct uvea_error_context *context);
 
-// Reads the files anew. Streams opened from now on use them; those under way keep theirs. On
-// failure everything stays as it was. From any thread.
+// Reads the files anew. Streams opened from now on use them; those under way keep theirs, unless
+// their owner asks for the generation and ends them. On failure everything stays as it was. From
+// any thread.
 UVEA_MUST_USE enum uvea_error uvea_tls_reload(struct uvea_tls *tls,
                                               struct uvea_error_context *context);
+
+// How often the files have been read anew so far. From any thread.
+uint64_t uvea_tls_generation(const struct uvea_tls *tls);
 
 // What is in force, for an operator: of the own leaf certificate. From any thread.
 struct uvea_tls_facts {
