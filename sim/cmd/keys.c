@@ -1,6 +1,7 @@
 // uvea keys: the keys that open share objects.
 #include "core/base/check.h"
 #include "core/base/mem.h"
+#include "core/daemon/file.h"
 #include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/file.h"
@@ -53,7 +54,7 @@ static enum uvea_error read_old(const char *path, bool overwrite, struct uvea_sh
                                 struct uvea_error_context *context)
 {
     (void)overwrite;
-    return uvea_share_key_read(path, pair, context);
+    return uvea_file_read_share_key(path, pair, context);
 }
 
 static int act(const char *where, key_fn *fn, bool writes, int argc, char **argv)

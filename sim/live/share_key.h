@@ -1,5 +1,5 @@
 // Files of the keys that open share objects: one line, base64 of the 32 bytes of the secret half,
-// readable by the owner only. Source: service.md 5.2.
+// readable by the owner only. Read by core/daemon/file.h. Source: service.md 5.2.
 #ifndef UVEA_SIM_LIVE_SHARE_KEY_H
 #define UVEA_SIM_LIVE_SHARE_KEY_H
 
@@ -15,11 +15,6 @@ enum { UVEA_SHARE_KEY_CHARS = 44 };
 UVEA_MUST_USE enum uvea_error uvea_share_key_write(const char *file, bool overwrite,
                                                    struct uvea_share_key_pair *pair,
                                                    struct uvea_error_context *context);
-
-// NOT_FOUND, FORMAT (the sentence names the file, never what is in it), USAGE: others may read it.
-UVEA_MUST_USE enum uvea_error uvea_share_key_read(const char *file,
-                                                  struct uvea_share_key_pair *pair,
-                                                  struct uvea_error_context *context);
 
 // Base64, with a NUL.
 void uvea_share_key_text(const uint8_t public_key[UVEA_SHARE_KEY_BYTES],

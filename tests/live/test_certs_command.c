@@ -1,5 +1,6 @@
 // `uvea certs` and `uvea keys` as a user meets them.
 #include "core/base/check.h"
+#include "core/daemon/file.h"
 #include "sim/live/certs.h"
 #include "sim/live/share_key.h"
 #include "tests/integration/shell.h"
@@ -130,7 +131,7 @@ static void certs_used_wrongly(void **state)
         {"keys", "which subcommand? known are new, show (see: uvea help keys)"},
         {"keys show none", " show: none: No such file or directory"},
         {"keys show loose",
-         " show: loose: others may read it (mode 644); chmod 600 it and trust it no more"},
+         " show: loose: its mode is 644, so that others than its owner may use the key"},
         {"keys new none/k", " new: none/k: No such file or directory"},
     };
     shell_expect("rm -rf c; \"$UVEA\" certs init c; echo x >f; chmod 644 f; cp f loose", 0, "", "");
@@ -153,7 +154,7 @@ static void keys_are_private_and_show_their_public_half(void **state)
                  "600 45\n", "");
     shell_expect("\"$UVEA\" keys show d/share.key | cmp - printed; tr -d '\\n' <printed | wc -c", 0,
                  "44\n", "");
-    assert_int_equal(uvea_share_key_read("d/share.key", &pair, &context), UVEA_OK);
+    assert_int_equal(uvea_file_read_share_key("d/share.key", &pair, &context), UVEA_OK);
     uvea_share_key_text(pair.public_key, line);
     line[UVEA_SHARE_KEY_CHARS] = '\n';
     line[UVEA_SHARE_KEY_CHARS + 1] = '\0';
