@@ -228,6 +228,8 @@ static bool join_daemon(struct uvea_posix_connection *connection)
 {
     struct uvea_http_server *server = connection->server;
     const struct sockaddr address = {.sa_family = AF_UNIX};
+    const bool of_party =
+        connection->stream != NULL && uvea_tls_stream_is_party(connection->stream);
     int pair[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -238,6 +240,7 @@ static bool join_daemon(struct uvea_posix_connection *connection)
     connection->daemon_fd = pair[1];
     connection->since_ns = uvea_posix_now_ns();
     connection->proved = connection->stream != NULL;
+    connection->of_party = of_party;
     (void)pthread_mutex_unlock(&server->lock);
     return MHD_add_connection(server->daemon, pair[1], &address, sizeof(address.sa_family)) ==
            MHD_YES;

@@ -65,36 +65,60 @@ static size_t count(const struct uvea_http_server *server, bool all)
 
 // ---- one more
 
-// With the lock. NULL when all have proved themselves.
-static struct uvea_posix_connection *oldest_unproved(struct uvea_http_server *server)
-{
-    struct uvea_posix_connection *c = server->oldest;
+// Who gives way first when there are too many.
+enum rank {
+    UNPROVED, // the oldest
+    IDLE,     // a client that has asked for nothing, for longest
+    SLOW,     // a client whose request is not whole, for longest
+    STAYS,    // a party, and whoever waits for an answer
+};
 
-    while (c != NULL && (c->proved || c->ending || c->finished)) {
-        c = c->next;
+static enum rank rank_of(const struct uvea_posix_connection *c)
+{
+    if (c->ending || c->finished || (c->proved && (c->of_party || c->in_work))) {
+        return STAYS;
     }
-    return c;
+    return !c->proved ? UNPROVED : c->begun ? SLOW : IDLE;
 }
 
-// Ends the oldest that has not proved itself when there are too many. False when none is left to
-// end.
+// With the lock. NULL when all stay.
+static struct uvea_posix_connection *first_to_give_way(const struct uvea_http_server *server)
+{
+    struct uvea_posix_connection *first = NULL;
+    enum rank least = STAYS;
+
+    for (struct uvea_posix_connection *c = server->oldest; c != NULL; c = c->next) {
+        const enum rank rank = rank_of(c);
+        if (rank < least ||
+            (first != NULL && rank == least && rank != UNPROVED && c->since_ns < first->since_ns)) {
+            first = c;
+            least = rank;
+        }
+    }
+    return first;
+}
+
+// Ends one when there are too many. False when all stay.
 static bool make_room(struct uvea_http_server *server)
 {
     struct uvea_posix_connection *late = NULL;
+    bool proved = false;
 
     (void)pthread_mutex_lock(&server->lock);
     const bool full = count(server, false) >= server->posix->config.http_connections_max;
     if (full) {
-        late = oldest_unproved(server);
+        late = first_to_give_way(server);
     }
     if (late != NULL) {
         late->ending = true; // and so it stays in the list until it is told
+        proved = late->proved;
     }
     (void)pthread_mutex_unlock(&server->lock);
     if (late == NULL) {
         return !full;
     }
-    uvea_posix_connection_refuse(late, "gave way to a newer connection before it proved itself");
+    uvea_posix_connection_refuse(late, "gave way to a newer connection %s",
+                                 proved ? "without a whole request" : "before it proved itself");
     (void)pthread_mutex_lock(&server->lock);
     uvea_posix_connection_cut(late);
     (void)pthread_mutex_unlock(&server->lock);
@@ -306,6 +330,8 @@ void uvea_posix_op_http_close(struct uvea_rt *rt, struct uvea_http_server *serve
     (void)pthread_mutex_unlock(&server->lock);
     uvea_posix_listener_shut(server->listener);
     (void)pthread_join(server->thread, NULL);
+    uvea_posix_listener_close(server->listener); // who waits to be taken learns it now
+    server->listener = NULL;
     end_connections(server);
     release(server);
 }

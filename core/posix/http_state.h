@@ -43,6 +43,7 @@ struct uvea_posix_connection {
     uint64_t since_ns;                  // when it began to wait for a request
     unsigned exchanges;                 // of libmicrohttpd's that still point here
     bool proved;                        // by TLS; without it: by a whole request
+    bool of_party;                      // not a client's; without TLS nobody is one
     bool told;                          // the one line about it
     bool begun;                         // bytes have come since the last answer
     bool in_work;                       // from a whole request to its answer

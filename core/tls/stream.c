@@ -103,19 +103,36 @@ enum uvea_error uvea_tls_stream_open(struct uvea_rt *rt, struct uvea_tls *tls,
 
 // ---- who is at the other end
 
+// With the lock. An X509_V_ value; UNSPECIFIED when no certificate was shown.
+static int judge(const struct uvea_tls_stream *stream, struct uvea_party party, int64_t wall_s)
+{
+    X509 *leaf = stream->ready ? SSL_get0_peer_certificate(stream->ssl) : NULL;
+    return leaf != NULL ? uvea_tls_material_judge(stream->material, party, leaf,
+                                                  SSL_get_peer_cert_chain(stream->ssl), &wall_s)
+                        : X509_V_ERR_UNSPECIFIED;
+}
+
+bool uvea_tls_stream_is_party(struct uvea_tls_stream *stream)
+{
+    int64_t wall_s = (int64_t)(uvea_rt_wall_ns(stream->rt) / UVEA_SECOND);
+    bool found = false;
+    uvea_rt_lock_take(stream->rt, stream->lock);
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT && !found; i++) {
+        found = judge(stream, uvea_party_at(i), wall_s) == X509_V_OK;
+    }
+    uvea_rt_lock_release(stream->rt, stream->lock);
+    return found;
+}
+
 enum uvea_error uvea_tls_stream_prove(struct uvea_tls_stream *stream, struct uvea_party party)
 {
     int64_t wall_s = (int64_t)(uvea_rt_wall_ns(stream->rt) / UVEA_SECOND);
     uvea_rt_lock_take(stream->rt, stream->lock);
-    int verdict = X509_V_ERR_UNSPECIFIED;
-    X509 *leaf = stream->ready ? SSL_get0_peer_certificate(stream->ssl) : NULL;
-    if (leaf != NULL) {
-        verdict = uvea_tls_material_judge(stream->material, party, leaf,
-                                          SSL_get_peer_cert_chain(stream->ssl), &wall_s);
-    }
+    int verdict = judge(stream, party, wall_s);
     if (verdict != X509_V_OK) {
         (void)snprintf(stream->reason, sizeof(stream->reason), "%s, judged by the root of party %u",
-                       leaf != NULL ? uvea_tls_verdict_text(verdict) : "no certificate",
+                       verdict != X509_V_ERR_UNSPECIFIED ? uvea_tls_verdict_text(verdict)
+                                                         : "no certificate",
                        (unsigned)party.index);
     }
     uvea_rt_lock_release(stream->rt, stream->lock);

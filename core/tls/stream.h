@@ -14,6 +14,7 @@
 #include "core/rt/rt.h"
 #include "core/tls/tls.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +55,10 @@ UVEA_MUST_USE enum uvea_error uvea_tls_stream_handshake(struct uvea_tls_stream *
 // other. PEER when not.
 UVEA_MUST_USE enum uvea_error uvea_tls_stream_prove(struct uvea_tls_stream *stream,
                                                     struct uvea_party party);
+
+// After the handshake: whether the peer's chain verifies, now, against any party's root. What is
+// not a party's is a client's.
+bool uvea_tls_stream_is_party(struct uvea_tls_stream *stream);
 
 // Contracts of uvea_rt_read, uvea_rt_write, uvea_rt_stream_shut and uvea_rt_stream_close. shut
 // sends close_notify behind what was written, unless it interrupts a write: then the other side
