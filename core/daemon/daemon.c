@@ -365,6 +365,7 @@ enum uvea_daemon_exit uvea_daemon_run(const struct uvea_daemon_options *options)
         say_starting(&daemon);
         status = live_with_signals(&daemon);
     }
+    uvea_log_settle(&daemon.log);
     uvea_settings_deinit(&daemon.settings);
     uvea_config_deinit(&daemon.config);
     uvea_log_deinit(&daemon.log);

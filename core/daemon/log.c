@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
+static const char *const place_names[] = {"http", "mesh"};
 
 enum {
     END_BYTES = 2,      // "}\n"
@@ -30,10 +31,12 @@ void uvea_log_init(struct uvea_log *log, int file)
 void uvea_log_set(struct uvea_log *log, enum uvea_log_level level, uint32_t refusals_per_minute)
 {
     log->level = level;
-    log->refusals = (struct uvea_log_bound){
-        .per_minute = refusals_per_minute,
-        .lines = refusals_per_minute,
-    };
+    for (unsigned i = 0; i < UVEA_LOG_PLACES; i++) {
+        log->refusals[i] = (struct uvea_log_bound){
+            .per_minute = refusals_per_minute,
+            .lines = refusals_per_minute,
+        };
+    }
 }
 
 void uvea_log_deinit(struct uvea_log *log)
@@ -133,7 +136,7 @@ void uvea_log_flag(struct uvea_log_line *line, const char *name, bool flag)
     put_field(line, name, word, strlen(word), "");
 }
 
-void uvea_log_end(struct uvea_log_line *line)
+static void write_line(struct uvea_log_line *line)
 {
     size_t written = 0;
 
@@ -154,34 +157,37 @@ void uvea_log_end(struct uvea_log_line *line)
     (void)pthread_mutex_unlock(&line->log->lock);
 }
 
-void uvea_log_say(struct uvea_log *log, enum uvea_log_level level, const char *event,
-                  const char *sentence)
-{
-    struct uvea_log_line line;
-
-    uvea_log_begin(log, &line, level, event);
-    uvea_log_text(&line, "message", sentence);
-    uvea_log_end(&line);
-}
-
 // ---- refusals
 
-// Whether one more line may be written; *suppressed is how many were not since the last.
-static bool take_line(struct uvea_log *log, uint64_t *suppressed)
+static uint64_t now_ns(void)
 {
-    struct uvea_log_bound *bound = &log->refusals;
     struct timespec clock;
-    bool allowed;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &clock);
-    (void)pthread_mutex_lock(&log->lock);
-    const uint64_t now_ns = (uint64_t)clock.tv_sec * S_NS + (uint64_t)clock.tv_nsec;
-    const double passed_s = bound->filled_ns == 0 ? 0 : (double)(now_ns - bound->filled_ns) / S_NS;
+    return (uint64_t)clock.tv_sec * S_NS + (uint64_t)clock.tv_nsec;
+}
+
+// With the lock, under which the clock is read too: two readings must not overtake each other.
+static void fill(struct uvea_log_bound *bound)
+{
+    const uint64_t now = now_ns();
+    const double passed_s = bound->filled_ns == 0 ? 0 : (double)(now - bound->filled_ns) / S_NS;
+
     bound->lines += passed_s * bound->per_minute / MINUTE_S;
     if (bound->lines > bound->per_minute) {
         bound->lines = bound->per_minute;
     }
-    bound->filled_ns = now_ns;
+    bound->filled_ns = now;
+}
+
+// Whether one more line may be written; *suppressed is how many were not since the last.
+static bool take_line(struct uvea_log *log, enum uvea_log_place place, uint64_t *suppressed)
+{
+    struct uvea_log_bound *bound = &log->refusals[place];
+    bool allowed;
+
+    (void)pthread_mutex_lock(&log->lock);
+    fill(bound);
     allowed = bound->lines >= 1;
     *suppressed = bound->suppressed;
     bound->suppressed = allowed ? 0 : bound->suppressed + 1;
@@ -190,19 +196,83 @@ static bool take_line(struct uvea_log *log, uint64_t *suppressed)
     return allowed;
 }
 
-void uvea_log_refusal(struct uvea_log *log, const char *where, const char *why)
+// How many were left out and can be told now; from then on they count as told.
+static uint64_t take_suppressed(struct uvea_log *log, enum uvea_log_place place, bool at_once)
+{
+    struct uvea_log_bound *bound = &log->refusals[place];
+    uint64_t suppressed = 0;
+
+    (void)pthread_mutex_lock(&log->lock);
+    if (bound->suppressed > 0) {
+        fill(bound);
+        if (at_once || bound->lines >= 1) {
+            suppressed = bound->suppressed;
+            bound->suppressed = 0;
+            bound->lines -= at_once ? 0 : 1;
+        }
+    }
+    (void)pthread_mutex_unlock(&log->lock);
+    return suppressed;
+}
+
+static void begin_refusal(struct uvea_log *log, struct uvea_log_line *line,
+                          enum uvea_log_place place)
+{
+    uvea_log_begin(log, line, UVEA_LOG_WARN, "refused");
+    uvea_log_text(line, "where", place_names[place]);
+}
+
+void uvea_log_refusal(struct uvea_log *log, enum uvea_log_place place, const char *why)
 {
     struct uvea_log_line line;
     uint64_t suppressed;
 
-    if (!take_line(log, &suppressed)) {
+    if (!take_line(log, place, &suppressed)) {
         return;
     }
-    uvea_log_begin(log, &line, UVEA_LOG_WARN, "refused");
-    uvea_log_text(&line, "where", where);
+    begin_refusal(log, &line, place);
     uvea_log_text(&line, "why", why);
     if (suppressed > 0) {
         uvea_log_number(&line, "suppressed", suppressed);
     }
+    write_line(&line);
+}
+
+static void tell_suppressed(struct uvea_log *log, bool at_once)
+{
+    for (unsigned place = 0; place < UVEA_LOG_PLACES; place++) {
+        const uint64_t suppressed = take_suppressed(log, (enum uvea_log_place)place, at_once);
+        struct uvea_log_line line;
+
+        if (suppressed > 0) {
+            begin_refusal(log, &line, (enum uvea_log_place)place);
+            uvea_log_number(&line, "suppressed", suppressed);
+            write_line(&line);
+        }
+    }
+}
+
+void uvea_log_settle(struct uvea_log *log)
+{
+    tell_suppressed(log, true);
+}
+
+// ---- whole lines
+
+void uvea_log_end(struct uvea_log_line *line)
+{
+    if (line->wanted) {
+        write_line(line);
+        tell_suppressed(line->log, false);
+    }
+}
+
+void uvea_log_say(struct uvea_log *log, enum uvea_log_level level, const char *event,
+                  const char *sentence)
+{
+    struct uvea_log_line line;
+
+    uvea_log_begin(log, &line, level, event);
+    uvea_log_text(&line, "message", sentence);
     uvea_log_end(&line);
 }

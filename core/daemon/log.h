@@ -10,7 +10,11 @@
 
 enum uvea_log_level { UVEA_LOG_DEBUG, UVEA_LOG_INFO, UVEA_LOG_WARN, UVEA_LOG_ERROR };
 
-// A bucket of lines that fills up steadily: a burst of lines_max, then so many a minute.
+// Where strangers are turned away: each place has a bound of its own, so that noise at one does not
+// hide what happens at another.
+enum uvea_log_place { UVEA_LOG_HTTP, UVEA_LOG_MESH, UVEA_LOG_PLACES };
+
+// A bucket of lines that fills up steadily: a burst of per_minute lines, then so many a minute.
 struct uvea_log_bound {
     uint32_t per_minute;
     uint64_t filled_ns;  // when it was last looked at
@@ -23,10 +27,10 @@ struct uvea_log {
     int file; // borrowed
     enum uvea_log_level level;
     pthread_mutex_t lock;
-    struct uvea_log_bound refusals;
+    struct uvea_log_bound refusals[UVEA_LOG_PLACES];
 };
 
-// Level info, one refusal a minute.
+// Level info, one refusal a minute and place.
 void uvea_log_init(struct uvea_log *log, int file);
 // While no other thread uses the log.
 void uvea_log_set(struct uvea_log *log, enum uvea_log_level level, uint32_t refusals_per_minute);
@@ -54,8 +58,12 @@ void uvea_log_end(struct uvea_log_line *line);
 void uvea_log_say(struct uvea_log *log, enum uvea_log_level level, const char *event,
                   const char *sentence);
 
-// A stranger was turned away at `where`: written at most so often as the log was told; how many
-// were left out stands in the next line that is written.
-void uvea_log_refusal(struct uvea_log *log, const char *where, const char *why);
+// A stranger was turned away: written at most so often as the log was told. How many were left out
+// stands in the place's next line, or in one of its own once the bound allows it and anything else
+// is written.
+void uvea_log_refusal(struct uvea_log *log, enum uvea_log_place place, const char *why);
+
+// What was left out and not told yet, now.
+void uvea_log_settle(struct uvea_log *log);
 
 #endif

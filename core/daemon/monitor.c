@@ -98,14 +98,14 @@ static void see_mesh_refusal(void *arg, enum uvea_error error,
     struct uvea_monitor *monitor = arg;
 
     atomic_fetch_add(&monitor->mesh_refused, 1);
-    uvea_log_refusal(monitor->log, "mesh", sentence_of(error, context));
+    uvea_log_refusal(monitor->log, UVEA_LOG_MESH, sentence_of(error, context));
 }
 
 static void see_http_refusal(void *arg, const struct uvea_error_context *why)
 {
     struct uvea_monitor *monitor = arg;
 
-    uvea_log_refusal(monitor->log, "http", sentence_of(UVEA_ERR_PEER, why));
+    uvea_log_refusal(monitor->log, UVEA_LOG_HTTP, sentence_of(UVEA_ERR_PEER, why));
 }
 
 // Phases of a start are few; other points come with every request.

@@ -121,26 +121,96 @@ static void test_long_fields(void **state)
     json_decref(object);
 }
 
+static unsigned count_lines(const char *text)
+{
+    unsigned lines = 0;
+
+    for (const char *c = text; *c != '\0'; c++) {
+        lines += *c == '\n';
+    }
+    return lines;
+}
+
 static void test_refusals_are_bounded(void **state)
 {
     struct pipes *pipes = *state;
     char text[8192];
-    unsigned lines = 0;
 
     uvea_log_set(&pipes->log, UVEA_LOG_INFO, 5);
     for (int i = 0; i < 1000; i++) {
-        uvea_log_refusal(&pipes->log, "mesh", "no certificate");
+        uvea_log_refusal(&pipes->log, UVEA_LOG_MESH, "no certificate");
     }
-    pipes->log.refusals.lines = 1; // as if time had passed
-    uvea_log_refusal(&pipes->log, "mesh", "no certificate");
+    uvea_log_refusal(&pipes->log, UVEA_LOG_HTTP, "another place"); // has lines of its own
+    pipes->log.refusals[UVEA_LOG_MESH].lines = 1;                  // as if time had passed
+    uvea_log_refusal(&pipes->log, UVEA_LOG_MESH, "no certificate");
     (void)written(pipes, text, sizeof(text));
-    for (const char *c = text; *c != '\0'; c++) {
-        lines += *c == '\n';
-    }
-    assert_in_range(lines, 6, 7);
+    assert_in_range(count_lines(text), 7, 8);
     assert_non_null(
         strstr(text, "\"event\":\"refused\",\"where\":\"mesh\",\"why\":\"no certificate\""));
+    assert_non_null(strstr(text, "\"where\":\"http\",\"why\":\"another place\"}"));
     assert_non_null(strstr(text, "\"suppressed\":99"));
+}
+
+// What was left out is told when anything else is written, as far as the bound allows, and at the
+// end.
+static void test_suppressed_refusals_are_told(void **state)
+{
+    struct pipes *pipes = *state;
+    char text[8192];
+
+    for (int i = 0; i < 4; i++) {
+        uvea_log_refusal(&pipes->log, UVEA_LOG_HTTP, "why");
+    }
+    uvea_log_say(&pipes->log, UVEA_LOG_INFO, "early", "x");
+    pipes->log.refusals[UVEA_LOG_HTTP].lines = 1;
+    uvea_log_say(&pipes->log, UVEA_LOG_INFO, "late", "x");
+    uvea_log_refusal(&pipes->log, UVEA_LOG_HTTP, "why");
+    uvea_log_settle(&pipes->log);
+    uvea_log_settle(&pipes->log);
+    (void)written(pipes, text, sizeof(text));
+    assert_int_equal(count_lines(text), 5);
+    const char *late = strstr(text, "\"late\"");
+    const char *three = strstr(text, "\"where\":\"http\",\"suppressed\":3}");
+    const char *one = strstr(text, "\"where\":\"http\",\"suppressed\":1}");
+    assert_true(late != NULL && three > late && one > three);
+}
+
+struct crowd {
+    struct uvea_log *log;
+    pthread_barrier_t start;
+};
+
+static void *refuse_often(void *arg)
+{
+    struct crowd *crowd = arg;
+
+    (void)pthread_barrier_wait(&crowd->start);
+    for (int i = 0; i < 20000; i++) {
+        uvea_log_refusal(crowd->log, UVEA_LOG_HTTP, "flood");
+    }
+    return NULL;
+}
+
+// Threads that overtake each other on the way to the lock do not fill the bucket.
+static void test_a_flood_from_many_threads(void **state)
+{
+    enum { THREADS = 8 };
+    struct pipes *pipes = *state;
+    struct crowd crowd = {.log = &pipes->log};
+    pthread_t threads[THREADS];
+    char text[8192];
+
+    uvea_log_set(&pipes->log, UVEA_LOG_INFO, 10);
+    assert_int_equal(pthread_barrier_init(&crowd.start, NULL, THREADS), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, refuse_often, &crowd), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    (void)pthread_barrier_destroy(&crowd.start);
+    (void)written(pipes, text, sizeof(text));
+    assert_in_range(count_lines(text), 10, 20); // one more every six seconds
 }
 
 #define WITH_LOG(test) cmocka_unit_test_setup_teardown(test, open_log, close_log)
@@ -152,6 +222,8 @@ int main(void)
         WITH_LOG(test_levels),
         WITH_LOG(test_long_fields),
         WITH_LOG(test_refusals_are_bounded),
+        WITH_LOG(test_suppressed_refusals_are_told),
+        WITH_LOG(test_a_flood_from_many_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
