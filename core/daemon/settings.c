@@ -2,6 +2,7 @@
 
 #include "core/base/mem.h"
 #include "core/daemon/file.h"
+#include "core/store/store.h"
 
 #include <sched.h>
 #include <string.h>
@@ -132,6 +133,7 @@ static void set_posix(const struct uvea_config *config, struct uvea_settings *se
     settings->posix.http_connections_max = (uint32_t)NUMBER(http, connections_max);
     settings->posix.http_handshake_ns_max = MS(http, handshake_ms);
     settings->posix.http_idle_ns_max = MS(http, idle_ms);
+    settings->posix.http_body_bytes_max = UVEA_STORE_OBJECT_BYTES_MAX; // the longest that is taken
     settings->posix.cpus = settings->cpus;
     settings->posix.cpu_count = cpus != NULL ? uvea_key_cpus(cpus, settings->cpus) : 0;
 }

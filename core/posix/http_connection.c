@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum {
@@ -70,6 +71,7 @@ static void refuse_for_tls(struct uvea_posix_connection *connection, const char 
 void uvea_posix_connection_cut(struct uvea_posix_connection *connection)
 {
     connection->ending = true;
+    connection->ended_ns = 0;
     if (connection->pair_fd >= 0) {
         (void)shutdown(connection->pair_fd, SHUT_RDWR);
     }
@@ -85,6 +87,7 @@ void uvea_posix_connection_end(struct uvea_posix_connection *connection)
         return;
     }
     connection->ending = true;
+    connection->ended_ns = uvea_posix_now_ns();
     (void)shutdown(connection->pair_fd, SHUT_WR);
 }
 
@@ -128,6 +131,7 @@ static bool pair_send(int fd, const uint8_t *bytes, size_t len)
 static void note_begun(struct uvea_posix_connection *connection)
 {
     (void)pthread_mutex_lock(&connection->server->lock);
+    connection->since_ns = connection->begun ? connection->since_ns : uvea_posix_now_ns();
     connection->begun = true;
     (void)pthread_mutex_unlock(&connection->server->lock);
 }
@@ -157,8 +161,8 @@ static void note_end(struct uvea_posix_connection *connection)
     struct uvea_http_server *server = connection->server;
 
     (void)pthread_mutex_lock(&server->lock);
-    const bool amid =
-        connection->begun && !connection->in_work && !connection->ending && !server->closing;
+    const bool amid = connection->begun && !connection->in_work && !connection->answering &&
+                      !connection->ending && !server->closing;
     (void)pthread_mutex_unlock(&server->lock);
     if (amid) {
         uvea_posix_connection_refuse(connection,
@@ -223,27 +227,28 @@ static bool prove(struct uvea_posix_connection *connection)
     return error == UVEA_OK;
 }
 
-// A pair of sockets, one for us, one for libmicrohttpd.
+// A pair of sockets, one for us, one for libmicrohttpd. To that the connection's number is where it
+// comes from: descriptors are used again, numbers are not.
 static bool join_daemon(struct uvea_posix_connection *connection)
 {
     struct uvea_http_server *server = connection->server;
-    const struct sockaddr address = {.sa_family = AF_UNIX};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
     const bool of_party =
         connection->stream != NULL && uvea_tls_stream_is_party(connection->stream);
     int pair[2];
 
+    memcpy(address.sun_path, &connection->number, sizeof(connection->number));
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         return false;
     }
     (void)pthread_mutex_lock(&server->lock);
     connection->pair_fd = pair[0];
-    connection->daemon_fd = pair[1];
     connection->since_ns = uvea_posix_now_ns();
     connection->proved = connection->stream != NULL;
     connection->of_party = of_party;
     (void)pthread_mutex_unlock(&server->lock);
-    return MHD_add_connection(server->daemon, pair[1], &address, sizeof(address.sa_family)) ==
-           MHD_YES;
+    return MHD_add_connection(server->daemon, pair[1], (const struct sockaddr *)&address,
+                              sizeof(address)) == MHD_YES;
 }
 
 static void serve(struct uvea_posix_connection *connection)

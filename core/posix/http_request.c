@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 enum {
     STATUS_BAD_REQUEST = 400,
@@ -28,6 +30,7 @@ struct exchange {
     struct uvea_posix_connection *connection;
     bool seen;        // its headers
     size_t announced; // bytes of body
+    size_t counted;   // of them, in the server's body_bytes
     struct uvea_buf body;
     size_t target_bytes;
     char target[UVEA_POSIX_HTTP_TARGET_BYTES_MAX + 1];
@@ -35,33 +38,43 @@ struct exchange {
 
 // ---- which connection it is
 
-// The youngest with that descriptor: an older one of the same number has closed it.
-static struct uvea_posix_connection *find(struct uvea_http_server *server, int daemon_fd)
+static struct uvea_posix_connection *find(struct uvea_http_server *server, uint64_t number)
 {
-    struct uvea_posix_connection *found = NULL;
+    struct uvea_posix_connection *c = server->oldest;
 
-    for (struct uvea_posix_connection *c = server->oldest; c != NULL; c = c->next) {
-        if (c->daemon_fd == daemon_fd && !c->finished) {
-            found = c;
-        }
+    while (c != NULL && c->number != number) {
+        c = c->next;
     }
-    return found;
+    return c != NULL && !c->finished ? c : NULL;
+}
+
+// The number that it was given to libmicrohttpd with; 0 for none.
+static uint64_t number_of(struct MHD_Connection *asked)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(asked, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    struct sockaddr_un address;
+    uint64_t number;
+
+    if (info == NULL || info->client_addr == NULL) {
+        return 0;
+    }
+    memcpy(&address, info->client_addr, sizeof(address));
+    memcpy(&number, address.sun_path, sizeof(number));
+    return number;
 }
 
 // libmicrohttpd's callback on a first line. What it returns comes back as the request's context.
 static void *begin(void *arg, const char *target, struct MHD_Connection *asked)
 {
     struct uvea_http_server *server = arg;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(asked, MHD_CONNECTION_INFO_CONNECTION_FD);
     struct exchange *exchange = uvea_mem_alloc(1, sizeof(*exchange));
 
-    if (exchange == NULL || info == NULL) {
-        uvea_mem_free(exchange);
+    if (exchange == NULL) {
         return NULL;
     }
     (void)pthread_mutex_lock(&server->lock);
-    exchange->connection = find(server, info->connect_fd);
+    exchange->connection = find(server, number_of(asked));
     if (exchange->connection != NULL) {
         exchange->connection->exchanges++;
     }
@@ -123,27 +136,30 @@ static enum MHD_Result turn_away(struct exchange *exchange, struct MHD_Connectio
 
 // ---- what a request says about itself
 
-struct length {
+struct said {
+    unsigned hosts; // fields of that name
     unsigned count; // of Content-Length
     bool coded;     // Transfer-Encoding
     bool good;
     size_t bytes;
 };
 
-static enum MHD_Result read_length(void *arg, enum MHD_ValueKind kind, const char *name,
-                                   const char *value)
+static enum MHD_Result read_field(void *arg, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
 {
-    struct length *length = arg;
+    struct said *said = arg;
 
     (void)kind;
-    if (strcasecmp(name, "Transfer-Encoding") == 0) {
-        length->coded = true;
+    if (strcasecmp(name, "Host") == 0) {
+        said->hosts++;
+    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        said->coded = true;
     } else if (strcasecmp(name, "Content-Length") == 0) {
         char *end = NULL;
         errno = 0;
-        length->count++;
-        length->bytes = value != NULL ? strtoull(value, &end, 10) : 0;
-        length->good = end != NULL && end != value && *end == '\0' && errno == 0;
+        said->count++;
+        said->bytes = value != NULL ? strtoull(value, &end, 10) : 0;
+        said->good = end != NULL && end != value && *end == '\0' && errno == 0;
     }
     return MHD_YES;
 }
@@ -157,11 +173,13 @@ static bool is_served(const char *method)
 static bool reserve(struct exchange *exchange, size_t bytes)
 {
     struct uvea_http_server *server = exchange->connection->server;
+    const size_t counted = bytes > UVEA_POSIX_HTTP_SMALL_BYTES_MAX ? bytes : 0;
 
     (void)pthread_mutex_lock(&server->lock);
-    const bool fits = bytes <= UVEA_POSIX_HTTP_BODIES_BYTES_MAX - server->body_bytes;
+    const bool fits = counted <= UVEA_POSIX_HTTP_BODIES_BYTES_MAX - server->body_bytes;
     if (fits) {
-        server->body_bytes += bytes;
+        server->body_bytes += counted;
+        exchange->counted = counted;
         exchange->announced = bytes;
     }
     (void)pthread_mutex_unlock(&server->lock);
@@ -171,28 +189,31 @@ static bool reserve(struct exchange *exchange, size_t bytes)
 static enum MHD_Result take_head(struct exchange *exchange, struct MHD_Connection *asked,
                                  const char *method)
 {
-    struct length length = {.good = true};
+    struct said said = {.good = true};
 
-    (void)MHD_get_connection_values(asked, MHD_HEADER_KIND, read_length, &length);
+    (void)MHD_get_connection_values(asked, MHD_HEADER_KIND, read_field, &said);
     if (!is_served(method)) {
         return turn_away(exchange, asked, STATUS_BAD_METHOD, "only GET, POST and PUT are served");
     }
     if (exchange->target_bytes > UVEA_POSIX_HTTP_TARGET_BYTES_MAX) {
         return turn_away(exchange, asked, STATUS_LONG_TARGET, "the target is too long");
     }
-    if (length.coded) {
+    if (said.hosts > 1) {
+        return turn_away(exchange, asked, STATUS_BAD_REQUEST, "want one Host");
+    }
+    if (said.coded) {
         return turn_away(exchange, asked, STATUS_NO_LENGTH, "a body needs a Content-Length");
     }
-    if (length.count > 1 || !length.good) {
+    if (said.count > 1 || !said.good) {
         return turn_away(exchange, asked, STATUS_BAD_REQUEST, "want one Content-Length, a number");
     }
-    if (length.bytes > UVEA_HTTP_BODY_BYTES_MAX) {
+    if (said.bytes > exchange->connection->server->posix->config.http_body_bytes_max) {
         return turn_away(exchange, asked, STATUS_TOO_LARGE, "the body is too long");
     }
-    if (!reserve(exchange, length.bytes)) {
+    if (!reserve(exchange, said.bytes)) {
         return turn_away(exchange, asked, STATUS_BUSY, "too many long bodies at once");
     }
-    const size_t first = length.bytes < RESERVE_BYTES_MAX ? length.bytes : RESERVE_BYTES_MAX;
+    const size_t first = said.bytes < RESERVE_BYTES_MAX ? said.bytes : RESERVE_BYTES_MAX;
     return uvea_buf_reserve(&exchange->body, first) == UVEA_OK ? MHD_YES : MHD_NO;
 }
 
@@ -219,6 +240,18 @@ static bool is_outdated(const struct uvea_posix_connection *connection)
     return tls != NULL && connection->generation != uvea_tls_generation(tls);
 }
 
+static void begin_answer(struct uvea_posix_connection *connection)
+{
+    struct uvea_http_server *server = connection->server;
+
+    (void)pthread_mutex_lock(&server->lock);
+    connection->in_work = false;
+    connection->answering = true;
+    connection->since_ns = uvea_posix_now_ns();
+    (void)pthread_cond_broadcast(&server->changed);
+    (void)pthread_mutex_unlock(&server->lock);
+}
+
 static enum MHD_Result work(struct exchange *exchange, struct MHD_Connection *asked,
                             const char *method)
 {
@@ -235,6 +268,7 @@ static enum MHD_Result work(struct exchange *exchange, struct MHD_Connection *as
         return MHD_NO;
     }
     server->handler(server->arg, &request, &response);
+    begin_answer(exchange->connection);
     UVEA_CHECK(response.status >= STATUS_FIRST_FINAL && response.status <= STATUS_MAX);
     (void)atomic_fetch_add(&server->posix->tally.http_requests_served, 1);
     uvea_buf_deinit(&exchange->body);
@@ -285,9 +319,9 @@ static void complete(void *arg, struct MHD_Connection *asked, void **context,
     struct uvea_posix_connection *connection = exchange->connection;
     struct uvea_http_server *server = connection->server;
     (void)pthread_mutex_lock(&server->lock);
-    server->body_bytes -= exchange->announced;
-    connection->begun = connection->begun && !connection->in_work;
-    connection->in_work = false;
+    server->body_bytes -= exchange->counted;
+    connection->begun = connection->begun && !connection->answering;
+    connection->answering = false;
     connection->since_ns = uvea_posix_now_ns();
     connection->exchanges--;
     (void)pthread_cond_broadcast(&server->changed);

@@ -69,8 +69,8 @@ static size_t count(const struct uvea_http_server *server, bool all)
 enum rank {
     UNPROVED, // the oldest
     IDLE,     // a client that has asked for nothing, for longest
-    SLOW,     // a client whose request is not whole, for longest
-    STAYS,    // a party, and whoever waits for an answer
+    SLOW,     // a client whose request is not whole, or its answer not taken, for longest
+    STAYS,    // a party, and whoever waits for an answer to be made
 };
 
 static enum rank rank_of(const struct uvea_posix_connection *c)
@@ -78,7 +78,7 @@ static enum rank rank_of(const struct uvea_posix_connection *c)
     if (c->ending || c->finished || (c->proved && (c->of_party || c->in_work))) {
         return STAYS;
     }
-    return !c->proved ? UNPROVED : c->begun ? SLOW : IDLE;
+    return !c->proved ? UNPROVED : c->begun || c->answering ? SLOW : IDLE;
 }
 
 // With the lock. NULL when all stay.
@@ -118,11 +118,23 @@ static bool make_room(struct uvea_http_server *server)
         return !full;
     }
     uvea_posix_connection_refuse(late, "gave way to a newer connection %s",
-                                 proved ? "without a whole request" : "before it proved itself");
+                                 proved ? "while it was idle or slow" : "before it proved itself");
     (void)pthread_mutex_lock(&server->lock);
     uvea_posix_connection_cut(late);
     (void)pthread_mutex_unlock(&server->lock);
     return true;
+}
+
+// With the lock. Those that were ended gently and are not done after that time.
+static void cut_ended(struct uvea_http_server *server, uint64_t patience_ns)
+{
+    const uint64_t now_ns = uvea_posix_now_ns();
+
+    for (struct uvea_posix_connection *c = server->oldest; c != NULL; c = c->next) {
+        if (c->ended_ns != 0 && !c->finished && now_ns - c->ended_ns >= patience_ns) {
+            uvea_posix_connection_cut(c);
+        }
+    }
 }
 
 // Those that were cut end at once, but by threads of their own.
@@ -133,6 +145,7 @@ static void wait_for_cuts(struct uvea_http_server *server)
     (void)pthread_mutex_lock(&server->lock);
     reap(server);
     while (count(server, true) > all_max && !server->closing) {
+        cut_ended(server, 0);
         (void)uvea_posix_cond_wait(&server->changed, &server->lock,
                                    uvea_posix_now_ns() + TICK_NS_MAX);
         reap(server);
@@ -146,11 +159,14 @@ static void admit(struct uvea_http_server *server, struct uvea_posix_socket *soc
     struct uvea_posix_connection *connection = uvea_mem_alloc(1, sizeof(*connection));
 
     if (connection == NULL) {
+        struct uvea_posix_connection nobody = {.server = server};
+        (void)memcpy(nobody.peer, peer, sizeof(nobody.peer));
+        uvea_posix_connection_refuse(&nobody, "no memory to serve it");
         uvea_posix_socket_close(socket);
         return;
     }
     *connection = (struct uvea_posix_connection){
-        .server = server, .socket = socket, .pair_fd = -1, .daemon_fd = -1};
+        .server = server, .socket = socket, .pair_fd = -1, .number = ++server->taken};
     (void)memcpy(connection->peer, peer, sizeof(connection->peer));
     if (!make_room(server)) {
         uvea_posix_connection_refuse(connection, "there are %u connections, as many as may be",
@@ -174,7 +190,7 @@ static void admit(struct uvea_http_server *server, struct uvea_posix_socket *soc
 
 // ---- those that are late
 
-// With the lock. One that waits for a request for too long, or NULL.
+// With the lock. One whose request, or the taking of whose answer, is overdue; or NULL.
 static struct uvea_posix_connection *late_one(struct uvea_http_server *server)
 {
     const uint64_t idle_ns = server->posix->config.http_idle_ns_max;
@@ -192,14 +208,17 @@ static void end_late_ones(struct uvea_http_server *server)
 {
     (void)pthread_mutex_lock(&server->lock);
     reap(server);
+    cut_ended(server, server->posix->config.drain_ns_max);
     struct uvea_posix_connection *late = late_one(server);
     while (late != NULL) {
         const bool amiss = late->begun || !late->proved;
+        const bool answering = late->answering;
         late->ending = true;
         (void)pthread_mutex_unlock(&server->lock);
         if (amiss) {
             uvea_posix_connection_refuse(
-                late, "no whole request within %llu ms",
+                late, "%s within %llu ms",
+                answering ? "its answer was not taken" : "no whole request",
                 (unsigned long long)(server->posix->config.http_idle_ns_max / UVEA_MS));
         }
         (void)pthread_mutex_lock(&server->lock);
@@ -285,38 +304,25 @@ cleanup:
     return error;
 }
 
-// With the lock. True when an answer is still being made.
-static bool end_all(struct uvea_http_server *server, bool at_once)
+// With the lock. An answer that is being made is waited for.
+static void end_all(struct uvea_http_server *server)
 {
-    bool in_work = false;
-
     for (struct uvea_posix_connection *c = server->oldest; c != NULL; c = c->next) {
-        in_work = in_work || c->in_work;
-        if (c->in_work || c->finished) {
-            continue;
-        }
-        if (at_once) {
-            uvea_posix_connection_cut(c);
-        } else if (!c->ending) {
+        if (!c->in_work && !c->finished && !c->ending) {
             uvea_posix_connection_end(c);
         }
     }
-    return in_work;
 }
 
-// Answers in work are waited for; then each has the drain's time to leave.
+// Each has the drain's time to leave, from when its answer was made.
 static void end_connections(struct uvea_http_server *server)
 {
-    const uint64_t drain_ns = server->posix->config.drain_ns_max;
-    uint64_t cut_at_ns = uvea_posix_now_ns() + drain_ns;
-
     (void)pthread_mutex_lock(&server->lock);
     while (server->oldest != NULL) {
-        const uint64_t now_ns = uvea_posix_now_ns();
-        if (end_all(server, now_ns >= cut_at_ns)) {
-            cut_at_ns = now_ns + drain_ns;
-        }
-        (void)uvea_posix_cond_wait(&server->changed, &server->lock, now_ns + TICK_NS_MIN);
+        end_all(server);
+        cut_ended(server, server->posix->config.drain_ns_max);
+        (void)uvea_posix_cond_wait(&server->changed, &server->lock,
+                                   uvea_posix_now_ns() + TICK_NS_MIN);
         reap(server);
     }
     (void)pthread_mutex_unlock(&server->lock);

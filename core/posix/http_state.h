@@ -24,6 +24,8 @@
 enum {
     // Of the bodies that requests under way have announced, in one server.
     UVEA_POSIX_HTTP_BODIES_BYTES_MAX = 4 * UVEA_HTTP_BODY_BYTES_MAX,
+    // Shorter ones do not count: what parties say to each other is never kept out by long ones.
+    UVEA_POSIX_HTTP_SMALL_BYTES_MAX = 64 << 10,
     UVEA_POSIX_HTTP_HEAD_BYTES_MAX = 32 << 10,
     UVEA_POSIX_HTTP_TARGET_BYTES_MAX = 4095,
 };
@@ -32,6 +34,7 @@ struct uvea_posix_connection {
     struct uvea_http_server *server;
     struct uvea_tls_stream *stream; // over the socket; NULL without TLS
     pthread_t thread;
+    uint64_t number; // libmicrohttpd gives it back with each request
     char peer[UVEA_POSIX_ADDRESS_BYTES];
     uint64_t generation; // of the TLS files it was proved by
 
@@ -39,14 +42,15 @@ struct uvea_posix_connection {
     struct uvea_posix_connection *next; // a younger one
     struct uvea_posix_socket *socket;   // NULL once it is closed
     int pair_fd;                        // our end; -1 before and after
-    int daemon_fd;                      // libmicrohttpd's, which closes it; names the connection
-    uint64_t since_ns;                  // when it began to wait for a request
+    uint64_t since_ns;                  // when it began to wait, to ask or to be answered
+    uint64_t ended_ns;                  // when it was ended gently; 0: not, or cut since
     unsigned exchanges;                 // of libmicrohttpd's that still point here
     bool proved;                        // by TLS; without it: by a whole request
     bool of_party;                      // not a client's; without TLS nobody is one
     bool told;                          // the one line about it
     bool begun;                         // bytes have come since the last answer
-    bool in_work;                       // from a whole request to its answer
+    bool in_work;                       // from a whole request until its answer is made
+    bool answering;                     // from then until libmicrohttpd has written it
     bool ending;                        // somebody has ended it
     bool finished;                      // its thread touches nothing any more
 };
@@ -62,6 +66,7 @@ struct uvea_http_server {
     pthread_mutex_t lock;   // of what follows
     pthread_cond_t changed; // a connection has finished, an answer went out
     bool closing;
+    uint64_t taken;    // connections so far
     size_t body_bytes; // announced by requests under way
     struct uvea_posix_connection *oldest;
 };
@@ -79,7 +84,8 @@ void uvea_posix_connection_refuse(struct uvea_posix_connection *connection, cons
 
 // With the lock. Everything that waits for it fails at once; what was written still arrives.
 void uvea_posix_connection_cut(struct uvea_posix_connection *connection);
-// With the lock. No further request is read; an answer still goes out.
+// With the lock, once. No further request is read; an answer still goes out, until somebody cuts
+// it.
 void uvea_posix_connection_end(struct uvea_posix_connection *connection);
 
 UVEA_MUST_USE enum uvea_error uvea_posix_thread_start(pthread_t *thread, void *(*run)(void *),

@@ -47,6 +47,7 @@ struct uvea_posix_config uvea_posix_config_default(void)
         .http_connections_max = 64,
         .http_handshake_ns_max = 5 * UVEA_SECOND,
         .http_idle_ns_max = 60 * UVEA_SECOND,
+        .http_body_bytes_max = UVEA_HTTP_BODY_BYTES_MAX,
         .drain_ns_max = 5 * UVEA_SECOND,
     };
 }

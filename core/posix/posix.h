@@ -29,14 +29,15 @@ struct uvea_posix_config {
     size_t cpu_count;
     uint32_t http_connections_max;  // at once; one more ends the oldest that has not proved itself
     uint64_t http_handshake_ns_max; // from accept to the end of the TLS handshake
-    uint64_t http_idle_ns_max;      // without a complete request
+    uint64_t http_idle_ns_max;      // without a complete request, and for an answer to be taken
+    size_t http_body_bytes_max;     // of a request, at most UVEA_HTTP_BODY_BYTES_MAX
     uint64_t drain_ns_max;          // how long a stream that is shut may take to send its rest
     uvea_posix_refused_fn *refused; // NULL allowed, as below
     uvea_posix_point_fn *point;
     void *arg; // of both
 };
 
-// No TLS, no pinning, 64 connections, 5 s, 60 s, 5 s, nobody told.
+// No TLS, no pinning, 64 connections, 5 s, 60 s, 64 MiB, 5 s, nobody told.
 struct uvea_posix_config uvea_posix_config_default(void);
 
 // From here on the process ignores SIGPIPE and may open as many files as its hard limit allows.

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 static void open_plain(struct web *web)
@@ -62,6 +63,7 @@ static const struct bad bads[] = {
     {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", 100, 411, "411: "},
     {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", 0,
      411, "411: "},
+    {"GET / HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n", 0, 400, "400: want one Host"},
     {"GET /", 5000, 0, ""},
     {"GET / HTTP/1.1\r\nHost: x\r\nX: ", 1 << 20, 0, ""},
     {"GARBAGE\r\n\r\n", 0, 0, ""},
@@ -140,6 +142,109 @@ static void test_unfinished_requests_are_ended(void **state)
     assert_int_equal(web.lines.count, UVEA_COUNT_OF(begun));
 }
 
+// Asks for as much as it sends, and reads nothing.
+static int ask_and_not_read(struct web *web)
+{
+    enum { BYTES = 16 << 20 }; // more than sockets hold
+    char *body = calloc(1, BYTES);
+    const int fd = web_dial(web->address);
+
+    assert_non_null(body);
+    web_say(fd, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n\r\n");
+    web_send(fd, body, BYTES);
+    free(body);
+    web_wait_asked(web, 1);
+    return fd;
+}
+
+static void test_an_answer_that_nobody_takes(void **state)
+{
+    (void)state;
+    static struct web web;
+    web = (struct web){0};
+    struct uvea_posix_config config = web_config(&web);
+    config.http_idle_ns_max = 500 * UVEA_MS;
+    config.drain_ns_max = 100 * UVEA_MS;
+    web_open(&web, &config, &config);
+    const int fd = ask_and_not_read(&web);
+    web_lines_wait(&web.lines, 1);
+    assert_non_null(strstr(web.lines.text[0], "its answer was not taken within 500 ms"));
+    web_close(&web);
+    (void)close(fd);
+}
+
+static void test_close_does_not_wait_for_slow_readers(void **state)
+{
+    (void)state;
+    static struct web web;
+    struct timespec from;
+    struct timespec to;
+    web = (struct web){0};
+    struct uvea_posix_config config = web_config(&web);
+    config.http_idle_ns_max = 3600 * UVEA_SECOND;
+    config.drain_ns_max = 100 * UVEA_MS;
+    web_open(&web, &config, &config);
+    const int fd = ask_and_not_read(&web);
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &from), 0);
+    web_close(&web);
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &to), 0);
+    assert_true(to.tv_sec - from.tv_sec < 60); // and not an hour
+    (void)close(fd);
+}
+
+static void test_bodies_have_a_bound(void **state)
+{
+    (void)state;
+    static struct web web;
+    static const unsigned statuses[] = {200, 413};
+    char text[4096];
+    web = (struct web){0};
+    struct uvea_posix_config config = web_config(&web);
+    config.http_body_bytes_max = 3;
+    web_open(&web, &config, &config);
+    for (unsigned i = 0; i < UVEA_COUNT_OF(statuses); i++) {
+        const int fd = web_dial(web.address);
+        web_say(fd, i == 0 ? "PUT / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: "
+                             "3\r\n\r\nabc"
+                           : "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nabcd");
+        (void)web_read_all(fd, text, sizeof(text));
+        assert_int_equal(web_status_of(text), statuses[i]);
+        (void)close(fd);
+    }
+    web_close(&web);
+}
+
+// Announced and never sent: as much as the server takes at once.
+static void test_short_bodies_are_not_kept_out_by_long_ones(void **state)
+{
+    (void)state;
+    static struct web web;
+    struct uvea_http_response response = {0};
+    char text[4096];
+    int fds[4];
+    web = (struct web){0};
+    open_plain(&web);
+    for (unsigned i = 0; i < UVEA_COUNT_OF(fds); i++) {
+        fds[i] = web_dial(web.address);
+        web_say(fds[i], "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 67108864\r\n\r\n");
+    }
+    do { // until all four were read
+        const int fd = web_dial(web.address);
+        web_say(fd, "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 67108864\r\n\r\n");
+        (void)shutdown(fd, SHUT_WR);
+        text[0] = '\0';
+        (void)web_read_all(fd, text, sizeof(text));
+        (void)close(fd);
+    } while (web_status_of(text) != 503);
+    assert_int_equal(web_call(&web, web.address, "POST", "/", "short", &response), UVEA_OK);
+    assert_int_equal(response.status, 200);
+    uvea_http_response_deinit(&response);
+    for (unsigned i = 0; i < UVEA_COUNT_OF(fds); i++) {
+        (void)close(fds[i]);
+    }
+    web_close(&web);
+}
+
 static void test_the_oldest_silent_one_gives_way(void **state)
 {
     (void)state;
@@ -200,7 +305,7 @@ static void test_who_asks_for_nothing_gives_way(void **state)
     web_wait_asked(&web, 2);
     ask_until_answered(&web);
     const unsigned lines = web_lines_count(&web.lines);
-    assert_non_null(strstr(web.lines.text[lines - 1], "without a whole request"));
+    assert_non_null(strstr(web.lines.text[lines - 1], "idle or slow"));
     (void)web_read_all(idle, text, sizeof(text)); // to the end
     web_release(&web);
     (void)close(idle);
@@ -286,6 +391,10 @@ int main(void)
         cmocka_unit_test(test_requests_in_a_row),
         cmocka_unit_test(test_bad_requests),
         cmocka_unit_test(test_unfinished_requests_are_ended),
+        cmocka_unit_test(test_an_answer_that_nobody_takes),
+        cmocka_unit_test(test_close_does_not_wait_for_slow_readers),
+        cmocka_unit_test(test_bodies_have_a_bound),
+        cmocka_unit_test(test_short_bodies_are_not_kept_out_by_long_ones),
         cmocka_unit_test(test_the_oldest_silent_one_gives_way),
         cmocka_unit_test(test_who_asks_for_nothing_gives_way),
         cmocka_unit_test(test_full_of_those_that_wait_for_answers),
