@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -86,6 +87,9 @@ static void put_work(struct text *text, const struct uvea_monitor *monitor,
                      uvea_outcome_text((enum uvea_outcome_kind)i),
                      atomic_load(&monitor->outcomes[i]));
     }
+    put_one(text, "uvea_published_sequence", "gauge",
+            "Sequence number of the last request whose result is published since the start.",
+            stats->published_sequence);
     put_one(text, "uvea_comparisons_total", "counter",
             "Records compared, per eye and orientation, all rotations together.",
             stats->comparisons);
@@ -139,6 +143,15 @@ static uint64_t resident_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+// User and system.
+static uint64_t cpu_ns(void)
+{
+    struct timespec used = {0};
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * UVEA_SECOND + (uint64_t)used.tv_nsec;
+}
+
 static void put_machine(struct text *text, const struct uvea_monitor *monitor)
 {
     struct uvea_tls_facts facts;
@@ -146,6 +159,9 @@ static void put_machine(struct text *text, const struct uvea_monitor *monitor)
     put_one(text, "uvea_memory_need_bytes", "gauge",
             "Memory that was foreseen for the records at the start.", monitor->need_bytes);
     put_one(text, "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
+    put_head(text, "process_cpu_seconds_total", "counter", "Processor time, user and system.");
+    put(text, "process_cpu_seconds_total ");
+    put_seconds(text, cpu_ns());
     if (monitor->tls != NULL) {
         uvea_tls_facts(monitor->tls, &facts);
         put_head(text, "uvea_certificate_not_after_seconds", "gauge",

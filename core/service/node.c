@@ -69,7 +69,7 @@ struct uvea_node_stats uvea_node_stats(const struct uvea_node *node)
     struct uvea_node_stats stats = {
         .batches = atomic_load(&counters->batches),
         .requests = atomic_load(&counters->requests),
-        .errors = atomic_load(&counters->errors),
+        .published_sequence = atomic_load(&counters->published_sequence),
         .comparisons = atomic_load(&counters->comparisons),
         .records = atomic_load(&counters->records),
         .bytes_sent = atomic_load(&counters->bytes_sent),

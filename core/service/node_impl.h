@@ -15,7 +15,7 @@
 struct uvea_node_counters {
     atomic_uint_fast64_t batches;
     atomic_uint_fast64_t requests;
-    atomic_uint_fast64_t errors;
+    atomic_uint_fast64_t published_sequence;
     atomic_uint_fast64_t comparisons;
     atomic_uint_fast64_t records;
     atomic_uint_fast64_t bytes_sent;

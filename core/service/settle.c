@@ -158,14 +158,9 @@ static void acknowledge(struct uvea_node *node, const struct uvea_batch *batch)
 
 static void count_batch(struct uvea_node *node, const struct uvea_batch *batch)
 {
-    uint64_t errors = 0;
-
-    for (size_t i = 0; i < batch->count; i++) {
-        errors += batch->entries[i].error_reason != NULL;
-    }
     atomic_fetch_add(&node->counters.batches, 1);
     atomic_fetch_add(&node->counters.requests, batch->count);
-    atomic_fetch_add(&node->counters.errors, errors);
+    atomic_store(&node->counters.published_sequence, batch->entries[batch->count - 1].sequence);
 }
 
 // By type in the order of service.md 4, by arrival within one.

@@ -155,7 +155,10 @@ static void test_numbers(void **state)
     assert_non_null(strstr(text, "\nuvea_refused_total{where=\"mesh\"} 1\n"));
     assert_non_null(strstr(text, "\nuvea_points_total{point=\"loaded\"} 1\n"));
     assert_non_null(strstr(text, "\nuvea_stage_seconds_total{stage=\"idle\"} 0.000000000\n"));
+    assert_non_null(strstr(text, "\nuvea_published_sequence 0\n"));
     assert_null(strstr(text, "process_resident_memory_bytes 0\n"));
+    assert_non_null(strstr(text, "\nprocess_cpu_seconds_total 0."));
+    assert_null(strstr(text, "\nprocess_cpu_seconds_total 0.000000000\n"));
     assert_null(strstr(text, "uvea_certificate_not_after_seconds"));
 }
 
