@@ -6,6 +6,7 @@
 #include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/file.h"
+#include "sim/cmd/interrupt.h"
 #include "sim/cmd/plant.h"
 #include "uvea_build_id.h"
 
@@ -353,9 +354,9 @@ static void note_stop(struct uvea_sweep *sweep, enum uvea_error error,
                       const struct uvea_error_context *context)
 {
     const char *said = context->text[0] != '\0' ? context->text : uvea_error_text(error);
-    if (uvea_sweep_signal() != 0 && sweep->tally.runs < uvea_sweep_planned(sweep)) {
+    if (uvea_interrupt_signal() != 0 && sweep->tally.runs < uvea_sweep_planned(sweep)) {
         (void)snprintf(sweep->stopped, sizeof(sweep->stopped), "interrupted by signal %d (%s)",
-                       uvea_sweep_signal(), strsignal(uvea_sweep_signal()));
+                       uvea_interrupt_signal(), strsignal(uvea_interrupt_signal()));
     } else if (error != UVEA_OK) {
         (void)snprintf(sweep->stopped, sizeof(sweep->stopped), "stopped by: %.480s", said);
     }
@@ -375,7 +376,7 @@ static enum uvea_error sweep_all(struct uvea_sweep *sweep, struct uvea_error_con
     struct uvea_error_context said = {.text = ""};
     sweep->started_ns = sweep->ended_ns = uvea_sweep_now_ns();
     UVEA_TRY(uvea_output_check(sweep->arguments.junit, context));
-    uvea_sweep_listen();
+    uvea_interrupt_listen();
     UVEA_TRY(plan(sweep, context));
     if (sweep->arguments.db != NULL) {
         UVEA_TRY(load_known(sweep, context));

@@ -135,15 +135,11 @@ UVEA_MUST_USE enum uvea_error uvea_sweep_plan_steps(struct uvea_sweep *sweep,
                                                     struct uvea_error_context *context);
 
 // Runs what is not done; every result is recorded and counted. An error ends the sweep, after the
-// runs under way; a signal ends those too, and they count for nothing.
+// runs under way; SIGINT and SIGTERM end those too, and they count for nothing.
 UVEA_MUST_USE enum uvea_error uvea_sweep_run(struct uvea_sweep *sweep,
                                              struct uvea_error_context *context);
 // Whether this seed belongs to those that are run twice.
 bool uvea_sweep_twice(const struct uvea_sweep *sweep, size_t file, uint64_t seed);
-
-// From now on SIGINT and SIGTERM end the sweep. The one that did, or 0.
-void uvea_sweep_listen(void);
-int uvea_sweep_signal(void);
 
 // Counts a run. MEMORY or nothing.
 UVEA_MUST_USE enum uvea_error uvea_sweep_count(struct uvea_sweep *sweep, size_t file, uint64_t slot,

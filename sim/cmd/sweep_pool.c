@@ -1,6 +1,7 @@
 // The runs of a sweep, several at a time.
 
 #include "core/base/mem.h"
+#include "sim/cmd/interrupt.h"
 #include "sim/cmd/sweep.h"
 
 #include <errno.h>
@@ -314,7 +315,7 @@ enum uvea_error uvea_sweep_run(struct uvea_sweep *sweep, struct uvea_error_conte
     if (pool.workers == NULL || pool.polls == NULL) {
         pool.error = UVEA_ERR_MEMORY;
     }
-    while (uvea_sweep_signal() == 0) {
+    while (uvea_interrupt_signal() == 0) {
         if (pool.error == UVEA_OK) {
             start_free(&pool);
         }

@@ -1,5 +1,6 @@
 #include "core/base/check.h"
 #include "core/base/mem.h"
+#include "sim/cmd/interrupt.h"
 #include "sim/cmd/sweep.h"
 #include "uvea_build_id.h"
 
@@ -272,7 +273,7 @@ static const char *final_word(const struct uvea_sweep *sweep, uint64_t cold)
 {
     int status = uvea_sweep_status(sweep);
     if (sweep->stopped[0] != '\0') {
-        return uvea_sweep_signal() != 0 ? "interrupted" : "not-completed";
+        return uvea_interrupt_signal() != 0 ? "interrupted" : "not-completed";
     }
     if (status == UVEA_EXIT_PASS && sweep->slot_count == 0) {
         return "empty";

@@ -1,5 +1,6 @@
 #include "core/base/check.h"
 #include "core/base/mem.h"
+#include "sim/cmd/interrupt.h"
 #include "sim/cmd/sweep.h"
 
 #include <stdio.h>
@@ -128,8 +129,8 @@ int uvea_sweep_status(const struct uvea_sweep *sweep)
         UVEA_VERDICT_WRONG,       UVEA_VERDICT_DIFFERS,        UVEA_VERDICT_CRASH,
         UVEA_VERDICT_NO_PROGRESS, UVEA_VERDICT_RESOURCE_LIMIT,
     };
-    if (uvea_sweep_signal() != 0) {
-        return UVEA_EXIT_SIGNAL + uvea_sweep_signal();
+    if (uvea_interrupt_signal() != 0) {
+        return UVEA_EXIT_SIGNAL + uvea_interrupt_signal();
     }
     for (size_t i = 0; i < UVEA_COUNT_OF(worst_first); i++) {
         if (sweep->tally.verdicts[worst_first[i]] > 0) {

@@ -1,6 +1,4 @@
-// SIGINT and SIGTERM end a sweep in order: what is done is summed up and written.
-
-#include "sim/cmd/sweep.h"
+#include "sim/cmd/interrupt.h"
 
 #include <signal.h>
 
@@ -23,13 +21,13 @@ static void listen_to(int signal_number)
     }
 }
 
-void uvea_sweep_listen(void)
+void uvea_interrupt_listen(void)
 {
     listen_to(SIGINT);
     listen_to(SIGTERM);
 }
 
-int uvea_sweep_signal(void)
+int uvea_interrupt_signal(void)
 {
     return received;
 }
