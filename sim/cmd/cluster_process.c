@@ -1,6 +1,7 @@
 // Processes that outlive the command that started them, and are known again by the next one.
 #include "core/base/check.h"
 #include "sim/cmd/cluster.h"
+#include "sim/cmd/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,23 +96,6 @@ pid_t uvea_cluster_process_pid(const struct uvea_cluster_process *process)
 
 // ---- start
 
-// In the child. What fails is told through `tell`, which a good exec closes.
-static _Noreturn void become(const struct uvea_cluster_process *process, const char *program,
-                             const char *option, int log, int tell)
-{
-    const char *arguments[] = {program, option, process->configuration, NULL};
-    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null >= 0 && setsid() >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
-        dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0) {
-        (void)signal(SIGPIPE, SIG_DFL);
-        (void)signal(SIGXFSZ, SIG_DFL);
-        (void)execv(program, (char *const *)arguments);
-    }
-    const int failure = errno;
-    (void)!write(tell, &failure, sizeof(failure));
-    _exit(127);
-}
-
 static enum uvea_error write_note(int note, pid_t pid)
 {
     char line[64];
@@ -125,46 +109,20 @@ static enum uvea_error write_note(int note, pid_t pid)
                                                                                 : UVEA_ERR_IO;
 }
 
-// Waits until the child has become the program, or says why it has not.
-static enum uvea_error hear(int heard, const char *program, pid_t pid,
-                            struct uvea_error_context *context)
-{
-    int failure = 0;
-    ssize_t got;
-    do {
-        got = read(heard, &failure, sizeof(failure));
-    } while (got < 0 && errno == EINTR);
-    if (got == 0) {
-        return UVEA_OK;
-    }
-    (void)waitpid(pid, NULL, 0);
-    return uvea_error_set(context, UVEA_ERR_IO, "%s: %s", program,
-                          strerror(got > 0 ? failure : errno));
-}
-
 static enum uvea_error launch(const struct uvea_cluster_process *process, const char *program,
                               const char *option, int log, int note,
                               struct uvea_error_context *context)
 {
-    int pipe_ends[2];
-    if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
-        return uvea_error_set(context, UVEA_ERR_IO, "%s: %s", process->name, strerror(errno));
-    }
-    const pid_t pid = fork();
-    if (pid == 0) {
-        become(process, program, option, log, pipe_ends[1]);
-    }
-    close(pipe_ends[1]);
-    enum uvea_error error =
-        pid > 0 ? hear(pipe_ends[0], program, pid, context)
-                : uvea_error_set(context, UVEA_ERR_IO, "%s: %s", process->name, strerror(errno));
-    close(pipe_ends[0]);
-    if (error == UVEA_OK && write_note(note, pid) != UVEA_OK) {
+    const char *const arguments[] = {program, option, process->configuration, NULL};
+    const struct uvea_spawn plan = {.program = program, .arguments = arguments, .output = log};
+    pid_t pid;
+    UVEA_TRY(uvea_spawn(&plan, &pid, context));
+    if (write_note(note, pid) != UVEA_OK) {
         (void)kill(pid, SIGKILL); // nobody could ever end it
         (void)waitpid(pid, NULL, 0);
-        error = uvea_error_set(context, UVEA_ERR_IO, "%s: %s", process->note, strerror(errno));
+        return uvea_error_set(context, UVEA_ERR_IO, "%s: %s", process->note, strerror(errno));
     }
-    return error;
+    return UVEA_OK;
 }
 
 // The note is locked meanwhile: of two commands at once, the second finds the first one's process.
