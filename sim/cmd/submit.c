@@ -254,10 +254,12 @@ static enum uvea_error ask(const struct uvea_submit *submit, bool wait,
                            struct uvea_error_context *context)
 {
     uint64_t sequence;
+    uint64_t read[UVEA_PARTY_COUNT] = {0};
     struct uvea_error_context unread = {{0}};
-    UVEA_TRY(uvea_submit_send(submit, &sequence, context));
+    UVEA_TRY(uvea_submit_upload(submit, context));
+    UVEA_TRY(uvea_submit_post(submit, &sequence, context));
     const enum uvea_error error =
-        wait ? uvea_submit_await(submit, sequence, answers, context) : UVEA_OK;
+        wait ? uvea_submit_await(submit, sequence, read, answers, context) : UVEA_OK;
     const enum uvea_error printed = print_answers(sequence, answers, wait, &unread);
     if (error == UVEA_OK && printed != UVEA_OK) {
         *context = unread;

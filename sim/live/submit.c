@@ -1,13 +1,13 @@
 #include "sim/live/submit.h"
 
 #include "core/service/topic.h"
+#include "sim/live/call.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CALL_NS (10 * UVEA_SECOND)
 #define POLL_NS (50 * UVEA_MS)
 
 enum { PAGE_RESULTS = 64, TARGET_BYTES = UVEA_MESSAGE_ID_BYTES_MAX + 64 };
@@ -29,36 +29,20 @@ static uint64_t sequence_of(const json_t *value)
 
 // ---- sending
 
-// One call, answered with 200.
 static enum uvea_error call(const struct uvea_submit *submit, unsigned party,
                             const struct uvea_http_request *request,
                             struct uvea_http_response *response, struct uvea_error_context *context)
 {
-    const uint64_t deadline_ns = uvea_rt_deadline_ns(submit->rt, CALL_NS);
-    const enum uvea_error error =
-        uvea_rt_http_call(submit->rt, submit->addresses[party], request, response, deadline_ns);
-    if (error != UVEA_OK) {
-        return uvea_error_set(context, error, "party %u at %s: %s %.80s: %s", party,
-                              submit->addresses[party], request->method, request->target,
-                              error == UVEA_ERR_NOT_FOUND ? "nobody listens there"
-                                                          : uvea_error_text(error));
-    }
-    if (response->status == 200) {
-        return UVEA_OK;
-    }
-    const enum uvea_error refused =
-        uvea_error_set(context, UVEA_ERR_USAGE, "party %u refuses %s %.80s: status %u: %.*s", party,
-                       request->method, request->target, response->status,
-                       response->body.len < 160 ? (int)response->body.len : 160,
-                       response->body.data != NULL ? (const char *)response->body.data : "");
-    uvea_http_response_deinit(response);
-    return refused;
+    return uvea_live_call(submit->rt, party, submit->addresses[party], request, response, context);
 }
 
-static enum uvea_error put_object(const struct uvea_submit *submit,
-                                  struct uvea_error_context *context)
+enum uvea_error uvea_submit_upload(const struct uvea_submit *submit,
+                                   struct uvea_error_context *context)
 {
     char target[TARGET_BYTES];
+    if (submit->object == NULL) {
+        return UVEA_OK;
+    }
     (void)snprintf(target, sizeof(target), "/v1/shares/%s", submit->message->s3_key);
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         struct uvea_http_response response = {.status = 0};
@@ -97,16 +81,13 @@ static enum uvea_error post(const struct uvea_submit *submit, const struct uvea_
     return UVEA_OK;
 }
 
-enum uvea_error uvea_submit_send(const struct uvea_submit *submit, uint64_t *sequence,
+enum uvea_error uvea_submit_post(const struct uvea_submit *submit, uint64_t *sequence,
                                  struct uvea_error_context *context)
 {
     struct uvea_buf envelope = {0};
     enum uvea_error error = uvea_message_encode(submit->message, &envelope);
     if (error == UVEA_ERR_USAGE) {
         error = uvea_error_set(context, error, "the request says something that none may say");
-    }
-    if (error == UVEA_OK && submit->object != NULL) {
-        error = put_object(submit, context);
     }
     if (error == UVEA_OK) {
         error = post(submit, &envelope, sequence, context);
@@ -121,7 +102,7 @@ struct awaiting {
     const struct uvea_submit *submit;
     unsigned party;
     uint64_t sequence;
-    uint64_t read; // number of the last result that was looked at
+    uint64_t *read; // number of the last result that was looked at
     struct uvea_buf *answer;
     struct uvea_error_context *context;
 };
@@ -144,7 +125,7 @@ static enum uvea_error look_through(struct awaiting *awaiting, const json_t *res
             return uvea_error_set(awaiting->context, UVEA_ERR_FORMAT,
                                   "party %u gives results that are none", awaiting->party);
         }
-        awaiting->read = (uint64_t)number;
+        *awaiting->read = (uint64_t)number;
         if (sequence_of(json_object_get(result, "sequence_number")) == awaiting->sequence) {
             return keep(awaiting->answer, body);
         }
@@ -157,7 +138,7 @@ static enum uvea_error read_page(struct awaiting *awaiting, bool *more)
 {
     char target[96];
     struct uvea_http_response response = {.status = 0};
-    (void)snprintf(target, sizeof(target), "/v1/results?after=%" PRIu64 "&max=%d", awaiting->read,
+    (void)snprintf(target, sizeof(target), "/v1/results?after=%" PRIu64 "&max=%d", *awaiting->read,
                    PAGE_RESULTS);
     const struct uvea_http_request request = {.method = "GET", .target = target};
     UVEA_TRY(call(awaiting->submit, awaiting->party, &request, &response, awaiting->context));
@@ -199,6 +180,7 @@ static enum uvea_error await_one(struct awaiting *awaiting, uint64_t deadline_ns
 }
 
 enum uvea_error uvea_submit_await(const struct uvea_submit *submit, uint64_t sequence,
+                                  uint64_t read[UVEA_PARTY_COUNT],
                                   struct uvea_buf answers[UVEA_PARTY_COUNT],
                                   struct uvea_error_context *context)
 {
@@ -208,6 +190,7 @@ enum uvea_error uvea_submit_await(const struct uvea_submit *submit, uint64_t seq
             .submit = submit,
             .party = party,
             .sequence = sequence,
+            .read = &read[party],
             .answer = &answers[party],
             .context = context,
         };

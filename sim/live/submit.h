@@ -18,19 +18,25 @@ struct uvea_submit {
     const char *addresses[UVEA_PARTY_COUNT]; // of the parties' HTTP servers
     const struct uvea_message *message;
     const struct uvea_buf *object; // JSON for message->s3_key; NULL when the kind has none
-    uint64_t patience_ns;          // for all of it
+    uint64_t patience_ns;          // for the answers
 };
 
-// (blocks) Gives the object to all three parties and the request to party 0. Sent again with the
-// same MessageId it gets the same number. NOT_FOUND, RESET, TIMEOUT...: a party was not reached;
-// USAGE: it refused; the sentence names party and status.
-UVEA_MUST_USE enum uvea_error uvea_submit_send(const struct uvea_submit *submit, uint64_t *sequence,
+// (blocks) Gives the object, when there is one, to all three parties. NOT_FOUND, RESET, TIMEOUT...:
+// a party was not reached; USAGE: it refused; the sentence names party and status.
+UVEA_MUST_USE enum uvea_error uvea_submit_upload(const struct uvea_submit *submit,
+                                                 struct uvea_error_context *context);
+
+// (blocks) Gives the request to party 0. Sent again with the same MessageId it gets the same
+// number. Errors as of uvea_submit_upload.
+UVEA_MUST_USE enum uvea_error uvea_submit_post(const struct uvea_submit *submit, uint64_t *sequence,
                                                struct uvea_error_context *context);
 
 // (blocks) Waits for each party's answer to what has this sequence number: its JSON text and a NUL
-// that len does not count, appended to the party's buffer. TIMEOUT names the party that has none;
-// answers that came are kept.
+// that len does not count, appended to the party's buffer. read: number of
+// the last of each party's results that is not to be looked at, 0 for none; it moves on to the
+// answer. TIMEOUT names the party that has none; answers that came are kept.
 UVEA_MUST_USE enum uvea_error uvea_submit_await(const struct uvea_submit *submit, uint64_t sequence,
+                                                uint64_t read[UVEA_PARTY_COUNT],
                                                 struct uvea_buf answers[UVEA_PARTY_COUNT],
                                                 struct uvea_error_context *context);
 

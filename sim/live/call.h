@@ -1,0 +1,17 @@
+// One HTTP call to a party of a cluster, with a sentence when it fails.
+#ifndef UVEA_SIM_LIVE_CALL_H
+#define UVEA_SIM_LIVE_CALL_H
+
+#include "core/base/error.h"
+#include "core/rt/rt.h"
+
+// (blocks) At most 10 s, over a kept connection when there is one. OK: the answer's status is 200
+// and response is to be released. USAGE: another status; NOT_FOUND, RESET, TIMEOUT...: the party
+// was not reached. The sentence names party, address, method, target and status.
+UVEA_MUST_USE enum uvea_error uvea_live_call(struct uvea_rt *rt, unsigned party,
+                                             const char *address,
+                                             const struct uvea_http_request *request,
+                                             struct uvea_http_response *response,
+                                             struct uvea_error_context *context);
+
+#endif
