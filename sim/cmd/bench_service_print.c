@@ -1,6 +1,8 @@
+#include "core/scan/resident.h"
 #include "sim/cmd/bench_service.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 enum {
@@ -10,39 +12,47 @@ enum {
 
 // What a run comes down to.
 struct figures {
-    double comparisons; // of the requests that count, the few of the other eye among them
-    double comparisons_s;
-    double cpu_us;       // of a comparison, all three parties together
-    double bytes;        // that a party sends for a comparison
-    double memory_ratio; // highest peak, by the bound of 1.15 x records and 256 MiB
+    double comparisons_s; // at a party, the few of the other eye among them
+    double cpu_us;        // of a comparison, all three parties together
+    double bytes;         // that a party sends for a comparison
+    double memory_ratio;  // highest peak, by the bound of 1.15 x records and 256 MiB
     double peak_mib;
 };
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+// Where the parties differ, the one that looks worst. What was done since `warm` is divided by the
+// time since `before`, which is longer.
 static struct figures figures_of(const struct uvea_bench_service *service,
                                  const struct uvea_bench_run *run,
                                  const struct uvea_bench_measured *measured)
 {
     const double eyes = run->path == UVEA_SEARCH_NTT ? 2 : 1; // in the ring, and as spectra
     const double resident = (double)service->records * UVEA_RESIDENT_RECORD_BYTES * eyes;
-    const struct uvea_node_stats *warm = &measured->warm[0].stats;
-    struct figures figures = {
-        .comparisons = (double)(measured->last[0].stats.comparisons - warm->comparisons),
-    };
+    const double seconds = 1e-9 * (double)(measured->last.to_ns - measured->before.from_ns);
+    double comparisons = INFINITY;
     double cpu_ns = 0;
     double bytes = 0;
     double peak = 0;
     for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-        const double rss = (double)measured->rss_bytes[i];
-        cpu_ns += (double)(measured->last[i].cpu_ns - measured->warm[i].cpu_ns);
-        bytes += (double)(measured->last[i].stats.bytes_sent - measured->warm[i].stats.bytes_sent);
-        peak = rss > peak ? rss : peak;
+        const struct uvea_bench_snapshot *warm = &measured->warm.party[i];
+        const struct uvea_bench_snapshot *last = &measured->last.party[i];
+        const double compared = (double)(last->comparisons - warm->comparisons);
+        comparisons = compared < comparisons ? compared : comparisons;
+        bytes += (double)(last->bytes_sent - warm->bytes_sent) / compared / UVEA_PARTY_COUNT;
+        cpu_ns += (double)(last->cpu_ns - measured->before.party[i].cpu_ns);
+        peak = larger(peak, (double)measured->peak_bytes[i]);
     }
-    figures.comparisons_s = figures.comparisons / measured->seconds;
-    figures.cpu_us = 1e-3 * cpu_ns / figures.comparisons;
-    figures.bytes = bytes / UVEA_PARTY_COUNT / figures.comparisons;
-    figures.memory_ratio = peak / (1.15 * resident + 256.0 * MIB);
-    figures.peak_mib = peak / MIB;
-    return figures;
+    return (struct figures){
+        .comparisons_s = comparisons / seconds,
+        .cpu_us = 1e-3 * cpu_ns / comparisons,
+        .bytes = bytes,
+        .memory_ratio = peak / (1.15 * resident + 256.0 * MIB),
+        .peak_mib = peak / MIB,
+    };
 }
 
 static const char *path_text(const struct uvea_bench_run *run)
@@ -61,10 +71,9 @@ static double stage_ms(const struct uvea_bench_measured *measured, unsigned stag
     double ns = 0;
     double requests = 0;
     for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-        const struct uvea_node_stats *warm = &measured->warm[i].stats;
-        const struct uvea_node_stats *last = &measured->last[i].stats;
-        ns += (double)(last->stage_ns[stage] - warm->stage_ns[stage]);
-        requests += (double)(last->requests - warm->requests);
+        const struct uvea_bench_snapshot *last = &measured->last.party[i];
+        ns += (double)(last->stage_ns[stage] - measured->before.party[i].stage_ns[stage]);
+        requests += (double)(last->requests - measured->warm.party[i].requests);
     }
     return 1e-6 * ns / requests;
 }

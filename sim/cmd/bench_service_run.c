@@ -1,189 +1,142 @@
-// One run of the service benchmark: three processes, and waiting for them.
-#include "core/base/mem.h"
+// One run of the service benchmark.
+#include "core/posix/posix.h"
 #include "sim/cmd/bench_service.h"
+#include "sim/cmd/entropy.h"
 
-#include <errno.h>
-#include <signal.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
-    LOOK_MS = 20,
-    START_S_MAX = 1800, // a large database is read, checked and, the first time, converted
     REQUEST_S_MAX = 120,
+    STOP_S_MAX = 60,
+    GIVE_UP_S_MAX = 5, // for a run that has failed
 };
+#define LOOK_NS (50 * UVEA_MS)   // a look takes 0.2 ms of each party's time
+#define END_NS (2 * UVEA_SECOND) // until a process that hangs up is seen to have ended
 
-struct shared {
-    struct uvea_bench_party party[UVEA_PARTY_COUNT];
-};
+// ---- the client
 
-struct parties {
-    const struct uvea_bench_service *service;
-    const struct uvea_bench_run *run;
-    struct shared *shared;
-    pid_t pid[UVEA_PARTY_COUNT]; // 0: not started, or ended
-    uint64_t rss_bytes[UVEA_PARTY_COUNT];
-    bool failed;
-};
-
-static double now_s(void)
+static enum uvea_error open_client(struct uvea_bench_trio *trio, struct uvea_error_context *context)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    struct uvea_posix_config config = uvea_posix_config_default();
+    UVEA_TRY(uvea_cmd_entropy(&trio->stamp, sizeof(trio->stamp)));
+    if (trio->run->tls) {
+        const struct uvea_tls_config tls = uvea_cluster_tls(&trio->service->cluster);
+        UVEA_TRY(uvea_tls_open(&tls, &trio->tls, context));
+    }
+    config.tls = trio->tls;
+    return uvea_posix_open(&config, &trio->rt, context);
 }
 
-static enum uvea_error start(struct parties *parties, unsigned index,
-                             struct uvea_error_context *context)
+static void close_client(struct uvea_bench_trio *trio)
 {
-    const pid_t parent = getpid();
-    const pid_t pid = fork();
-    if (pid < 0) {
-        return uvea_error_set(context, UVEA_ERR_IO, "cannot start a process: %s", strerror(errno));
-    }
-    if (pid == 0) {
-        // A party must not outlive a command that was killed.
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        _exit(getppid() != parent
-                  ? 1
-                  : uvea_bench_party_run(parties->service, parties->run, uvea_party_at(index),
-                                         &parties->shared->party[index]));
-    }
-    parties->pid[index] = pid;
-    return UVEA_OK;
+    uvea_posix_close(trio->rt);
+    uvea_tls_close(trio->tls);
 }
 
-// Takes the end of a process when it has ended, or waits for it.
-static void collect(struct parties *parties, unsigned index, bool waits)
-{
-    struct rusage usage;
-    int status;
-    if (parties->pid[index] == 0 ||
-        wait4(parties->pid[index], &status, waits ? 0 : WNOHANG, &usage) != parties->pid[index]) {
-        return;
-    }
-    parties->pid[index] = 0;
-    parties->rss_bytes[index] = (uint64_t)usage.ru_maxrss * 1024;
-    parties->failed = parties->failed || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-}
+// ---- looking on
 
-static bool all(const struct parties *parties,
-                bool (*holds)(const struct parties *parties, unsigned index))
+static bool all_published(const struct uvea_bench_look *look, uint64_t sequence)
 {
     bool all = true;
     for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-        all = all && holds(parties, i);
+        all = all && look->party[i].published >= sequence;
     }
     return all;
 }
 
-static bool is_ready(const struct parties *parties, unsigned index)
+// Looks until every party has published up to `sequence`. before: the last look at which one had
+// not, unless there was none; then it keeps its value.
+static enum uvea_error look_on(struct uvea_bench_trio *trio, uint64_t sequence,
+                               uint64_t deadline_ns, struct uvea_bench_look *before,
+                               struct uvea_bench_look *reached, struct uvea_error_context *context)
 {
-    return atomic_load(&parties->shared->party[index].ready);
-}
-
-static bool is_through(const struct parties *parties, unsigned index)
-{
-    return atomic_load(&parties->shared->party[index].published) >= parties->service->requests;
-}
-
-static bool has_ended(const struct parties *parties, unsigned index)
-{
-    return parties->pid[index] == 0;
-}
-
-// The sentence of the first party that has one.
-static enum uvea_error tell_failure(const struct parties *parties, const char *what,
-                                    struct uvea_error_context *context)
-{
-    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-        const char *text = parties->shared->party[i].failure.text;
-        if (text[0] != '\0') {
-            return uvea_error_set(context, UVEA_ERR_STATE, "party %u: %.400s", i, text);
+    for (;;) {
+        UVEA_TRY(uvea_bench_trio_check(trio, context));
+        UVEA_TRY(uvea_bench_look(trio, reached, context));
+        if (all_published(reached, sequence)) {
+            return UVEA_OK;
         }
+        if (uvea_rt_now_ns(trio->rt) >= deadline_ns) {
+            return uvea_error_set(context, UVEA_ERR_TIMEOUT,
+                                  "request %" PRIu64 " is not answered in time", sequence);
+        }
+        *before = *reached;
+        UVEA_TRY(uvea_rt_sleep_ns(trio->rt, LOOK_NS));
     }
-    return uvea_error_set(context, UVEA_ERR_STATE, "%s", what);
 }
 
-static enum uvea_error wait_until(struct parties *parties,
-                                  bool (*holds)(const struct parties *parties, unsigned index),
-                                  double seconds_max, const char *what,
-                                  struct uvea_error_context *context)
+static enum uvea_error measure(struct uvea_bench_trio *trio, struct uvea_bench_measured *measured,
+                               struct uvea_error_context *context)
 {
-    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
-    const double until_s = now_s() + seconds_max;
-    while (!all(parties, holds)) {
-        for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-            collect(parties, i, false);
-        }
-        if (parties->failed || now_s() > until_s) {
-            return tell_failure(parties, what, context);
-        }
-        (void)nanosleep(&pause, NULL);
+    const uint64_t requests = trio->service->requests;
+    struct uvea_bench_look unused;
+    UVEA_TRY(uvea_bench_look(trio, &measured->before, context)); // none is posted yet
+    UVEA_TRY(uvea_bench_requests_send(trio, context));
+    const uint64_t deadline_ns =
+        uvea_rt_deadline_ns(trio->rt, REQUEST_S_MAX * UVEA_SECOND * requests);
+    UVEA_TRY(look_on(trio, trio->sequences[UVEA_BENCH_WARM_REQUESTS - 1], deadline_ns,
+                     &measured->before, &measured->warm, context));
+    return look_on(trio, trio->sequences[requests - 1], deadline_ns, &unused, &measured->last,
+                   context);
+}
+
+// ---- the run
+
+static enum uvea_error run(struct uvea_bench_trio *trio, struct uvea_bench_measured *measured,
+                           struct uvea_error_context *context)
+{
+    const uint64_t began_ns = uvea_rt_now_ns(trio->rt);
+    UVEA_TRY(uvea_bench_trio_start(trio, context));
+    UVEA_TRY(uvea_bench_await_ready(trio, context));
+    measured->start_s = 1e-9 * (double)(uvea_rt_now_ns(trio->rt) - began_ns);
+    UVEA_TRY(measure(trio, measured, context));
+    UVEA_TRY(uvea_bench_requests_check(trio, context));
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        UVEA_TRY(uvea_bench_trio_peak(trio, i, &measured->peak_bytes[i], context));
     }
     return UVEA_OK;
 }
 
-static enum uvea_error run_parties(struct parties *parties, double *start_s,
-                                   struct uvea_error_context *context)
+// A call that failed because its party has ended is told of as the end of that party.
+static enum uvea_error explain(struct uvea_bench_trio *trio, enum uvea_error error,
+                               struct uvea_error_context *context)
 {
-    const double began_s = now_s();
-    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-        UVEA_TRY(start(parties, i, context));
+    struct uvea_error_context end = {{0}};
+    const uint64_t deadline_ns = uvea_rt_deadline_ns(trio->rt, END_NS);
+    enum uvea_error ended = UVEA_OK;
+    if (error == UVEA_ERR_STATE || error == UVEA_ERR_TIMEOUT || error == UVEA_ERR_MEMORY) {
+        return error;
     }
-    UVEA_TRY(wait_until(parties, is_ready, START_S_MAX, "no request is processed", context));
-    *start_s = now_s() - began_s;
-    UVEA_TRY(wait_until(parties, is_through,
-                        (double)REQUEST_S_MAX * (double)parties->service->requests,
-                        "the requests are not answered", context));
-    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-        atomic_store(&parties->shared->party[i].stop, true);
+    while (ended == UVEA_OK && uvea_rt_now_ns(trio->rt) < deadline_ns) {
+        ended = uvea_bench_trio_check(trio, &end);
+        if (ended == UVEA_OK && uvea_rt_sleep_ns(trio->rt, LOOK_NS) != UVEA_OK) {
+            break;
+        }
     }
-    return wait_until(parties, has_ended, REQUEST_S_MAX, "the parties do not stop", context);
-}
-
-static void read_reports(const struct parties *parties, struct uvea_bench_measured *measured)
-{
-    uint64_t from_ns = 0;
-    uint64_t to_ns = 0;
-    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-        const struct uvea_bench_party *party = &parties->shared->party[i];
-        measured->warm[i] = party->warm;
-        measured->last[i] = party->last;
-        measured->rss_bytes[i] = parties->rss_bytes[i];
-        from_ns = party->warm.now_ns > from_ns ? party->warm.now_ns : from_ns;
-        to_ns = party->last.now_ns > to_ns ? party->last.now_ns : to_ns;
+    if (ended != UVEA_OK) {
+        *context = end;
+        return ended;
     }
-    measured->seconds = 1e-9 * (double)(to_ns - from_ns);
+    return error;
 }
 
 enum uvea_error uvea_bench_service_measure(const struct uvea_bench_service *service,
-                                           const struct uvea_bench_run *run,
+                                           const struct uvea_bench_run *plan,
                                            struct uvea_bench_measured *measured,
                                            struct uvea_error_context *context)
 {
-    struct parties parties = {.service = service, .run = run};
-    parties.shared = mmap(NULL, sizeof(*parties.shared), PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (parties.shared == MAP_FAILED) {
-        return UVEA_ERR_MEMORY;
-    }
-    const enum uvea_error error = run_parties(&parties, &measured->start_s, context);
-    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
-        if (parties.pid[i] != 0) {
-            (void)kill(parties.pid[i], SIGKILL);
-            collect(&parties, i, true);
+    struct uvea_bench_trio trio = {.service = service, .run = plan};
+    enum uvea_error error = open_client(&trio, context);
+    if (error == UVEA_OK) {
+        error = run(&trio, measured, context);
+        if (error == UVEA_OK) {
+            error = uvea_bench_trio_stop(&trio, STOP_S_MAX, context);
+        } else {
+            error = explain(&trio, error, context);
+            (void)!uvea_bench_trio_stop(&trio, GIVE_UP_S_MAX, NULL);
         }
     }
-    if (error == UVEA_OK) {
-        read_reports(&parties, measured);
-    }
-    (void)munmap(parties.shared, sizeof(*parties.shared));
+    close_client(&trio);
     return error;
 }

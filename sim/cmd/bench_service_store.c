@@ -4,9 +4,7 @@
 #include "core/mpc/blake3.h"
 #include "core/posix/posix.h"
 #include "core/scan/resident.h"
-#include "core/service/message.h"
 #include "core/store/store.h"
-#include "sim/cmd/bench.h"
 #include "sim/cmd/bench_service.h"
 #include "sim/gate/subject.h"
 #include "sim/gen/template.h"
@@ -14,14 +12,15 @@
 #include "sim/world/population.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
     PEOPLE = 256,        // different ones, if there are so many records
     BATCH_RECORDS = 256, // of one transaction
     GENERATION = 0x5e,   // each byte of the spectra's generation
+    SEED = 1,
 };
+#define PEOPLE_STREAM "bench/people"
 
 // One record as one party stores it.
 struct stored {
@@ -57,6 +56,13 @@ static void deal_field_eye(struct filling *filling)
             filling->field[party].values[i] = at;
         }
     }
+}
+
+void uvea_bench_first_person(struct uvea_template_pair *pair)
+{
+    struct uvea_sim_random random;
+    uvea_sim_random_init(&random, SEED, PEOPLE_STREAM);
+    uvea_gen_pair(&random, pair);
 }
 
 static void make_person(struct filling *filling, size_t person)
@@ -117,6 +123,7 @@ static enum uvea_error fill_one(const struct filling *filling, uint64_t records,
                               count);
     }
     while (count < records) {
+        UVEA_TRY(uvea_bench_interrupted(context));
         const uint64_t left = records - count;
         const size_t batch = left < BATCH_RECORDS ? (size_t)left : BATCH_RECORDS;
         UVEA_TRY(store_batch(filling, party, (uint32_t)count, batch, store, context));
@@ -128,40 +135,17 @@ static enum uvea_error fill_one(const struct filling *filling, uint64_t records,
 static enum uvea_error fill_all(const struct uvea_bench_service *service, struct uvea_rt *rt,
                                 struct filling *filling, struct uvea_error_context *context)
 {
-    uvea_sim_random_init(&filling->random, 1, "bench/people");
+    uvea_sim_random_init(&filling->random, SEED, PEOPLE_STREAM);
     for (size_t person = 0; person < PEOPLE && person < service->records; person++) {
         make_person(filling, person);
     }
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         struct uvea_store *store;
-        UVEA_TRY(uvea_store_open_sqlite(rt, service->store[party], NULL, &store, context));
+        UVEA_TRY(uvea_store_open_sqlite(rt, service->cluster.parties[party].store, NULL, &store,
+                                        context));
         const enum uvea_error error = fill_one(filling, service->records, party, store, context);
         uvea_store_close(store);
         UVEA_TRY(error);
-    }
-    return UVEA_OK;
-}
-
-// How many records were once put into all three stores: opening one reads all of it, so it is noted
-// beside them. 0: nothing is noted.
-static uint64_t noted_records(const char *note)
-{
-    uint64_t records = 0;
-    FILE *file = fopen(note, "re");
-    if (file != NULL) {
-        records = fscanf(file, "%" SCNu64, &records) == 1 ? records : 0;
-        (void)fclose(file);
-    }
-    return records;
-}
-
-static enum uvea_error note_records(const char *note, uint64_t records,
-                                    struct uvea_error_context *context)
-{
-    FILE *file = fopen(note, "we");
-    const bool written = file != NULL && fprintf(file, "%" PRIu64 "\n", records) > 0;
-    if (file == NULL || fclose(file) != 0 || !written) {
-        return uvea_error_set(context, UVEA_ERR_IO, "cannot write %s", note);
     }
     return UVEA_OK;
 }
@@ -173,7 +157,7 @@ enum uvea_error uvea_bench_stores_fill(const struct uvea_bench_service *service,
     struct filling *filling;
     struct uvea_rt *rt = NULL;
     *seconds = 0;
-    if (noted_records(service->note) == service->records) {
+    if (uvea_bench_directory_records(service) == service->records) {
         return UVEA_OK;
     }
     filling = uvea_mem_alloc(1, sizeof(*filling));
@@ -187,94 +171,9 @@ enum uvea_error uvea_bench_stores_fill(const struct uvea_bench_service *service,
         *seconds = 1e-9 * (double)(uvea_rt_now_ns(rt) - start_ns);
     }
     if (error == UVEA_OK) {
-        error = note_records(service->note, service->records, context);
+        error = uvea_bench_directory_note(service, service->records, context);
     }
     uvea_posix_close(rt);
     uvea_mem_free(filling);
     return error;
-}
-
-// ---- requests
-
-struct making {
-    struct uvea_sim_random random;
-    struct uvea_template_pair pair;
-    struct uvea_iris_share scratch[UVEA_PARTY_COUNT];
-    struct uvea_iris_upload uploads[UVEA_PARTY_COUNT];
-};
-
-static enum uvea_error make_request(const struct uvea_bench_service *service, struct making *making,
-                                    struct uvea_bench_request *request)
-{
-    const struct uvea_message message = {
-        .kind = UVEA_MESSAGE_UNIQUENESS,
-        .message_id = request->key,
-        .id = request->key,
-        .s3_key = request->key,
-        .skip_persistence = true,
-        .has_mirror_flag = true,
-        .mirror_flag = true,
-    };
-    uint8_t public_keys[UVEA_PARTY_COUNT][UVEA_SHARE_KEY_BYTES];
-    uint8_t entropy[UVEA_PARTY_COUNT][UVEA_SHARE_KEY_BYTES];
-    for (size_t party = 0; party < UVEA_PARTY_COUNT; party++) {
-        memcpy(public_keys[party], service->keys[party].public_key, UVEA_SHARE_KEY_BYTES);
-    }
-    uvea_gen_pair(&making->random, &making->pair);
-    uvea_population_split(&making->pair, &making->random, making->scratch, making->uploads);
-    uvea_sim_random_fill(&making->random, entropy[0], sizeof(entropy));
-    UVEA_TRY(uvea_share_object_encode(
-        making->uploads, (const uint8_t(*)[UVEA_SHARE_KEY_BYTES])public_keys,
-        (const uint8_t(*)[UVEA_SHARE_KEY_BYTES])entropy, &request->object));
-    return uvea_message_encode(&message, &request->envelope);
-}
-
-enum uvea_error uvea_bench_requests_make(const struct uvea_bench_service *service, uint64_t stamp,
-                                         struct uvea_bench_request **requests)
-{
-    struct making *making = uvea_mem_alloc(1, sizeof(*making));
-    struct uvea_bench_request *made = uvea_mem_alloc(service->requests, sizeof(*made));
-    enum uvea_error error = making == NULL || made == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
-    if (error == UVEA_OK) {
-        uvea_sim_random_init(&making->random, stamp, "bench/requests");
-    }
-    for (uint64_t i = 0; error == UVEA_OK && i < service->requests; i++) {
-        (void)snprintf(made[i].key, sizeof(made[i].key), "bench-%016" PRIx64 "-%" PRIu64, stamp, i);
-        error = make_request(service, making, &made[i]);
-    }
-    uvea_mem_free(making);
-    if (error != UVEA_OK) {
-        uvea_bench_requests_free(service, made);
-        return error;
-    }
-    *requests = made;
-    return UVEA_OK;
-}
-
-void uvea_bench_requests_free(const struct uvea_bench_service *service,
-                              struct uvea_bench_request *requests)
-{
-    for (uint64_t i = 0; requests != NULL && i < service->requests; i++) {
-        uvea_buf_deinit(&requests[i].object);
-        uvea_buf_deinit(&requests[i].envelope);
-    }
-    uvea_mem_free(requests);
-}
-
-enum uvea_error uvea_bench_requests_queue(const struct uvea_bench_service *service,
-                                          const struct uvea_bench_request *requests,
-                                          struct uvea_party party, struct uvea_store *store,
-                                          struct uvea_error_context *context)
-{
-    for (uint64_t i = 0; i < service->requests; i++) {
-        const struct uvea_bench_request *request = &requests[i];
-        uint64_t sequence;
-        UVEA_TRY(uvea_store_share_put(store, request->key, request->object.data,
-                                      request->object.len, context));
-        if (party.index == 0) {
-            UVEA_TRY(uvea_store_topic_append(store, request->key, request->envelope.data,
-                                             request->envelope.len, &sequence, context));
-        }
-    }
-    return UVEA_OK;
 }
