@@ -71,6 +71,9 @@ static void print_figures(const struct uvea_replay_result *result)
                  result->bytes_sent, result->bytes_received,
                  seconds > 0 ? (double)result->latency_count / seconds : 0.0);
     (void)printf("ledger: %s\n", result->ledger);
+    if (result->afterwards[0] != '\0') {
+        (void)printf("the cluster is not ready again: %s\n", result->afterwards);
+    }
 }
 
 static void print_verdict(const struct uvea_replay_result *result)

@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { COMPLAINT_CHARS = 200 };
 
 static const char *command_of(const struct uvea_cluster_party *party, enum uvea_replay_act act)
 {
@@ -20,38 +23,63 @@ static const char *command_of(const struct uvea_cluster_party *party, enum uvea_
     }
 }
 
-// In the child. What is started may live on, so that it must not hold our output open; what it
-// complains of is shown, unless quiet.
-static void become(const char *folder, const char *command, bool quiet)
+// In the child, in a process group of its own: a Ctrl-C is for us, not for what we have begun. What
+// is started may live on, so that it must not hold our output open.
+static void become(const char *folder, const char *command, int complaints)
 {
     const int nothing = open("/dev/null", O_RDWR);
-    if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(nothing, STDOUT_FILENO) >= 0 &&
-        (!quiet || dup2(nothing, STDERR_FILENO) >= 0) && chdir(folder) == 0) {
+    if (setpgid(0, 0) == 0 && nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+        dup2(nothing, STDOUT_FILENO) >= 0 && dup2(complaints, STDERR_FILENO) >= 0 &&
+        chdir(folder) == 0) {
         (void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     }
     _exit(127);
 }
 
-static enum uvea_error run(const char *folder, const char *command,
-                           struct uvea_error_context *context)
+// Its first line of complaints. What lives on can write no more of them.
+static void read_complaints(int complaints, char line[COMPLAINT_CHARS])
+{
+    const ssize_t bytes = pread(complaints, line, COMPLAINT_CHARS - 1, 0);
+    line[bytes > 0 ? bytes : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    (void)fcntl(complaints, F_ADD_SEALS, F_SEAL_GROW);
+}
+
+static enum uvea_error run_child(const char *folder, const char *command, int complaints,
+                                 struct uvea_error_context *context)
 {
     int status = 0;
     pid_t ended;
+    char line[COMPLAINT_CHARS];
     const pid_t child = fork();
     if (child < 0) {
         return uvea_error_set(context, UVEA_ERR_IO, "%s: %s", command, strerror(errno));
     }
     if (child == 0) {
-        become(folder, command, context == NULL);
+        become(folder, command, complaints);
     }
     do {
         ended = waitpid(child, &status, 0);
     } while (ended < 0 && errno == EINTR);
+    read_complaints(complaints, line);
     if (ended != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        return uvea_error_set(context, UVEA_ERR_IO, "'%.300s' failed with status %d", command,
-                              WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+        return uvea_error_set(context, UVEA_ERR_IO, "'%.200s' failed with status %d%s%s", command,
+                              WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                              line[0] == '\0' ? "" : ": ", line);
     }
     return UVEA_OK;
+}
+
+static enum uvea_error run(const char *folder, const char *command,
+                           struct uvea_error_context *context)
+{
+    const int complaints = memfd_create("complaints", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (complaints < 0) {
+        return uvea_error_set(context, UVEA_ERR_IO, "%s: %s", command, strerror(errno));
+    }
+    const enum uvea_error error = run_child(folder, command, complaints, context);
+    (void)close(complaints);
+    return error;
 }
 
 static enum uvea_error act(void *arg, unsigned party, enum uvea_replay_act act,

@@ -2,9 +2,6 @@
 
 #include "core/base/mem.h"
 #include "sim/live/replay_impl.h"
-#include "sim/world/client.h"
-#include "sim/world/ledger.h"
-#include "sim/world/population.h"
 #include "sim/world/setup.h"
 
 #include <jansson.h>
@@ -13,42 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POLL_NS_MAX (10 * UVEA_MS)      // which bounds how exact latencies are
-#define ABSENCE_NS (3 * UVEA_SECOND)    // before a party that is gone is started
-#define STORE_PAUSE_NS (200 * UVEA_MS)  // between two tries to open a store that is in use
-#define STORE_NS_MAX (20 * UVEA_SECOND) // in all
-
-struct replay {
-    const struct uvea_replay_config *config;
-    struct uvea_replay_result *result;
-    struct uvea_scenario scenario; // as it is carried out
-    size_t enrolments;
-    struct uvea_population population;
-    struct uvea_ledger *ledger;
-    struct uvea_client client;
-    struct uvea_rows enrolled;            // answers to the enrolments
-    struct uvea_client_times *times;      // owned, by sequence number - 1
-    uint64_t absent_ns[UVEA_PARTY_COUNT]; // since when, or when it was last started; 0: it is not
-};
+#define POLL_NS_MAX (10 * UVEA_MS) // which bounds how exact latencies are
 
 // ---- what is done to parties
-
-static bool can(const struct replay *replay, unsigned party, enum uvea_replay_act act)
-{
-    return (replay->config->control.can[party] & 1u << act) != 0;
-}
-
-static enum uvea_error act(const struct replay *replay, unsigned party, enum uvea_replay_act what,
-                           struct uvea_error_context *context)
-{
-    return replay->config->control.act(replay->config->control.arg, party, what, context);
-}
 
 // A uvea_client_restart_fn.
 static enum uvea_error restart(void *arg, const struct uvea_request_plan *plan,
                                struct uvea_error_context *reason)
 {
-    const struct replay *replay = arg;
+    struct uvea_replay *replay = arg;
+    const struct uvea_replay_control *control = &replay->config->control;
     const enum uvea_replay_act end =
         plan->how == UVEA_PLAN_KILL ? UVEA_REPLAY_KILL : UVEA_REPLAY_STOP;
     bool chosen[UVEA_PARTY_COUNT];
@@ -56,35 +27,25 @@ static enum uvea_error restart(void *arg, const struct uvea_request_plan *plan,
         chosen[party] =
             plan->party == UVEA_PLAN_PARTY_ALL || plan->party == (enum uvea_plan_party)party;
         if (chosen[party]) {
-            UVEA_TRY(act(replay, party, end, reason));
+            UVEA_TRY(control->act(control->arg, party, end, reason));
         }
     }
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         if (chosen[party]) {
-            UVEA_TRY(act(replay, party, UVEA_REPLAY_START, reason));
+            uvea_keeper_start(&replay->keeper, party);
         }
     }
     return UVEA_OK;
 }
 
-// A uvea_client_absent_fn. The peers of a party that was restarted end as well, and nobody else may
-// be there to start them.
-static void absent(void *arg, unsigned party)
+// A uvea_client_attend_fn.
+static enum uvea_error attend(void *arg, struct uvea_error_context *reason)
 {
-    struct replay *replay = arg;
-    uint64_t *since_ns = &replay->absent_ns[party];
-    const uint64_t now_ns = uvea_rt_now_ns(replay->config->rt);
-    if (!can(replay, party, UVEA_REPLAY_START)) {
-        return;
-    }
-    if (*since_ns == 0 || now_ns - *since_ns > 2 * ABSENCE_NS) { // it was there meanwhile
-        *since_ns = now_ns;
-    } else if (now_ns - *since_ns >= ABSENCE_NS) {
-        *since_ns = now_ns;
-        if (act(replay, party, UVEA_REPLAY_START, NULL) != UVEA_OK) {
-            return; // it runs, and is on its way
-        }
-    }
+    struct uvea_replay *replay = arg;
+    const struct uvea_client *client = &replay->client;
+    return uvea_keeper_attend(&replay->keeper,
+                              client->sent + client->read[0] + client->read[1] + client->read[2],
+                              reason);
 }
 
 // ---- verdicts: the first that is decided stands
@@ -116,7 +77,7 @@ static void name_matches(const char *outcome, char text[100])
 }
 
 // The first record that could not be enrolled; false when all could.
-static bool judge_enrolments(const struct replay *replay)
+static bool judge_enrolments(const struct uvea_replay *replay)
 {
     const struct uvea_rows *rows = &replay->enrolled;
     for (size_t i = 0; i < rows->count; i++) {
@@ -136,7 +97,7 @@ static bool judge_enrolments(const struct replay *replay)
     return false;
 }
 
-static void judge(struct replay *replay)
+static void judge(struct uvea_replay *replay)
 {
     struct uvea_replay_result *result = replay->result;
     const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(replay->ledger);
@@ -147,91 +108,14 @@ static void judge(struct replay *replay)
         decide(result, UVEA_VERDICT_WRONG, "%.400s", verdict.reason);
     }
     if (!replay->client.finished) {
-        decide(result, UVEA_VERDICT_NO_PROGRESS, "%.400s", replay->client.reason.text);
+        struct uvea_error_context parties;
+        uvea_keeper_describe(&replay->keeper, &parties);
+        decide(result, UVEA_VERDICT_NO_PROGRESS, "%.400s%s%.100s", replay->client.reason.text,
+               parties.text[0] == '\0' ? "" : "; ", parties.text);
     }
     if (verdict.violations[UVEA_LEDGER_LIVENESS] > 0) {
         decide(result, UVEA_VERDICT_NO_PROGRESS, "%.400s", verdict.reason);
     }
-}
-
-// ---- the whole ledger check
-
-static enum uvea_error open_store(const struct replay *replay, unsigned party,
-                                  struct uvea_store **store, struct uvea_error_context *context)
-{
-    const struct uvea_replay_control *control = &replay->config->control;
-    const uint64_t deadline_ns = uvea_rt_deadline_ns(replay->config->rt, STORE_NS_MAX);
-    for (;;) {
-        const enum uvea_error error = control->open_store(control->arg, party, store, context);
-        if (error != UVEA_ERR_IO || uvea_rt_now_ns(replay->config->rt) >= deadline_ns) {
-            return error;
-        }
-        UVEA_TRY(uvea_rt_sleep_ns(replay->config->rt, STORE_PAUSE_NS));
-    }
-}
-
-static enum uvea_error check_stores(const struct replay *replay, struct uvea_error_context *context)
-{
-    struct uvea_store *stores[UVEA_PARTY_COUNT] = {NULL};
-    enum uvea_error error = UVEA_OK;
-    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        UVEA_TRY_CLEANUP(open_store(replay, party, &stores[party], context));
-    }
-    error = uvea_ledger_finish(replay->ledger, stores, context);
-cleanup:
-    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        uvea_store_close(stores[party]);
-    }
-    return error;
-}
-
-// Why the stores cannot be looked at; NULL when they can.
-static const char *obstacle(const struct replay *replay)
-{
-    if (replay->config->control.open_store == NULL) {
-        return "the cluster file does not name the parties' stores";
-    }
-    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        if (!can(replay, party, UVEA_REPLAY_STOP) || !can(replay, party, UVEA_REPLAY_START)) {
-            return "the cluster file names no commands to stop and start each party";
-        }
-    }
-    if (uvea_ledger_wrong(replay->ledger)) {
-        return "an answer is wrong";
-    }
-    return replay->client.finished ? NULL : "not every request was answered by all parties";
-}
-
-// Stops the parties, looks, and starts them again whatever was found.
-static enum uvea_error check_ledger(struct replay *replay, struct uvea_error_context *context)
-{
-    struct uvea_replay_result *result = replay->result;
-    const char *why = obstacle(replay);
-    if (why != NULL) {
-        (void)snprintf(result->ledger, sizeof(result->ledger), "skipped, %s", why);
-        return UVEA_OK;
-    }
-    enum uvea_error error = UVEA_OK;
-    for (unsigned party = 0; error == UVEA_OK && party < UVEA_PARTY_COUNT; party++) {
-        error = act(replay, party, UVEA_REPLAY_STOP, context);
-    }
-    if (error == UVEA_OK) {
-        error = check_stores(replay, context);
-    }
-    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        struct uvea_error_context said = {.text = ""};
-        const enum uvea_error starting = act(replay, party, UVEA_REPLAY_START, &said);
-        if (error == UVEA_OK && starting != UVEA_OK) {
-            error = uvea_error_set(context, starting, "%.400s", said.text);
-        }
-    }
-    UVEA_TRY(error);
-    const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(replay->ledger);
-    result->ledger_checked = true;
-    (void)snprintf(result->ledger, sizeof(result->ledger), "%.400s",
-                   verdict.reason[0] == '\0' ? "the three stores hold what the oracle says"
-                                             : verdict.reason);
-    return UVEA_OK;
 }
 
 // ---- figures
@@ -239,13 +123,13 @@ static enum uvea_error check_ledger(struct replay *replay, struct uvea_error_con
 // A uvea_ledger_answer_fn.
 static enum uvea_error add_row(void *arg, const struct uvea_ledger_answer *answer)
 {
-    struct replay *replay = arg;
+    struct uvea_replay *replay = arg;
     struct uvea_rows *enrolled = &replay->enrolled;
     return uvea_rows_add(enrolled->count < replay->enrolments ? enrolled : &replay->result->rows,
                          answer);
 }
 
-static void collect_numbers(struct replay *replay)
+static void collect_numbers(struct uvea_replay *replay)
 {
     struct uvea_replay_result *result = replay->result;
     const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(replay->ledger);
@@ -283,7 +167,7 @@ static int by_size(const void *a, const void *b)
 
 // Messages are numbered from 1 in the order of sending, because the cluster was empty and requests
 // are sent one after the other.
-static enum uvea_error collect_times(struct replay *replay)
+static enum uvea_error collect_times(struct uvea_replay *replay)
 {
     struct uvea_replay_result *result = replay->result;
     const size_t count = replay->client.sent;
@@ -323,7 +207,7 @@ uint64_t uvea_replay_latency_ns(const struct uvea_replay_result *result, unsigne
 
 // ---- the whole
 
-static enum uvea_error set_up(struct replay *replay, struct uvea_error_context *context)
+static enum uvea_error set_up(struct uvea_replay *replay, struct uvea_error_context *context)
 {
     const struct uvea_replay_config *config = replay->config;
     struct uvea_ledger_config ledger = uvea_setup_ledger(&replay->scenario);
@@ -349,8 +233,8 @@ static enum uvea_error set_up(struct replay *replay, struct uvea_error_context *
         .times = replay->times,
         .restart = restart,
         .restart_arg = replay,
-        .absent = absent,
-        .absent_arg = replay,
+        .attend = attend,
+        .attend_arg = replay,
         .progress = config->progress,
         .progress_arg = config->progress_arg,
     };
@@ -361,15 +245,16 @@ static enum uvea_error set_up(struct replay *replay, struct uvea_error_context *
     return UVEA_OK;
 }
 
-static enum uvea_error carry_out(struct replay *replay, struct uvea_error_context *context)
+static enum uvea_error carry_out(struct uvea_replay *replay, struct uvea_error_context *context)
 {
-    UVEA_TRY(uvea_replay_check(replay->config, &replay->result->common_config, context));
+    UVEA_TRY(uvea_replay_check(replay->config, &replay->keeper, &replay->result->common_config,
+                               context));
     UVEA_TRY(set_up(replay, context));
     uvea_client_run(&replay->client);
     if (replay->client.bad_plan) {
         return uvea_error_set(context, replay->client.error, "%s", replay->client.reason.text);
     }
-    UVEA_TRY(check_ledger(replay, context));
+    UVEA_TRY(uvea_replay_check_ledger(replay, context));
     UVEA_TRY(uvea_ledger_failure(replay->ledger, context));
     UVEA_TRY(uvea_ledger_answers(replay->ledger, add_row, replay));
     collect_numbers(replay);
@@ -382,13 +267,15 @@ enum uvea_error uvea_replay_run(const struct uvea_replay_config *config,
                                 struct uvea_replay_result *result,
                                 struct uvea_error_context *context)
 {
-    struct replay *replay = uvea_mem_alloc(1, sizeof(*replay));
+    struct uvea_replay *replay = uvea_mem_alloc(1, sizeof(*replay));
     enum uvea_error error;
     if (replay == NULL) {
         return UVEA_ERR_MEMORY;
     }
     replay->config = config;
     replay->result = result;
+    replay->keeper = (struct uvea_keeper){
+        .rt = config->rt, .addresses = config->addresses, .control = &config->control};
     error =
         uvea_replay_plan(config, &replay->scenario, &replay->enrolments, result->ignored, context);
     if (error == UVEA_OK) {

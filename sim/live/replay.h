@@ -25,14 +25,20 @@ const char *uvea_replay_act_text(enum uvea_replay_act act);
 struct uvea_replay_control {
     void *arg;
     unsigned can[UVEA_PARTY_COUNT]; // bit 1 << enum uvea_replay_act
-    // (blocks) STOP and KILL return when the process has ended. Of what `can` says only. context
-    // NULL: it may well fail, and nothing is shown of that.
+    // (blocks) STOP and KILL return when the process has ended, or when there is none. START fails
+    // when it runs already. Of what `can` says only.
     enum uvea_error (*act)(void *arg, unsigned party, enum uvea_replay_act act,
                            struct uvea_error_context *context);
     // The store of a party that is stopped. IO while it is still in use. NULL: no store is known.
     enum uvea_error (*open_store)(void *arg, unsigned party, struct uvea_store **store,
                                   struct uvea_error_context *context);
 };
+
+static inline bool uvea_replay_can(const struct uvea_replay_control *control, unsigned party,
+                                   enum uvea_replay_act act)
+{
+    return (control->can[party] & 1u << act) != 0;
+}
 
 // Borrowed, all of it.
 struct uvea_replay_config {
@@ -58,6 +64,7 @@ struct uvea_replay_result {
     char reason[512]; // one sentence, empty for a pass
     char ledger[512]; // of the check of the stores: what came of it, or why it was left out
     bool ledger_checked;
+    char afterwards[512]; // why the parties are not ready again behind that check; empty: they are
     char ignored[UVEA_REPLAY_IGNORED_CHARS]; // faults that were left out, empty for none
     uint64_t enrolments;
     uint64_t requests; // of the scenario, without its database

@@ -1,6 +1,7 @@
 // Whether a cluster is what a scenario asks for, before anything is sent to it.
 #include "core/coord/sync.h"
 #include "sim/live/replay_impl.h"
+#include "sim/world/outcome.h"
 #include "sim/world/setup.h"
 
 #include <jansson.h>
@@ -14,8 +15,8 @@ enum { VALUE_CHARS = 60 };
 // ---- asking
 
 // Goes on until it is answered with 200, or its time is over.
-static enum uvea_error get(const struct uvea_replay_config *config, unsigned party,
-                           const char *target, struct uvea_http_response *response,
+static enum uvea_error get(const struct uvea_replay_config *config, struct uvea_keeper *keeper,
+                           unsigned party, const char *target, struct uvea_http_response *response,
                            struct uvea_error_context *context)
 {
     const struct uvea_http_request request = {.method = "GET", .target = target};
@@ -24,6 +25,7 @@ static enum uvea_error get(const struct uvea_replay_config *config, unsigned par
         const enum uvea_error error =
             uvea_rt_http_call(config->rt, config->addresses[party], &request, response,
                               uvea_rt_deadline_ns(config->rt, 10 * UVEA_SECOND));
+        keeper->heard = keeper->heard || error == UVEA_OK;
         if (error == UVEA_OK && response->status == 200) {
             return UVEA_OK;
         }
@@ -31,10 +33,13 @@ static enum uvea_error get(const struct uvea_replay_config *config, unsigned par
         uvea_http_response_deinit(response);
         *response = (struct uvea_http_response){.status = 0};
         if (uvea_rt_now_ns(config->rt) >= deadline_ns) {
+            char outcome[UVEA_OUTCOME_CHARS];
+            uvea_outcome_text(error, status, outcome);
             return uvea_error_set(context, UVEA_ERR_TIMEOUT,
-                                  "party %u at %s does not answer GET %s: %s, status %u", party,
-                                  config->addresses[party], target, uvea_error_text(error), status);
+                                  "party %u at %s does not answer GET %s: %s", party,
+                                  config->addresses[party], target, outcome);
         }
+        UVEA_TRY(uvea_keeper_attend(keeper, 0, context));
         UVEA_TRY(uvea_rt_sleep_ns(config->rt, PAUSE_NS));
     }
 }
@@ -85,14 +90,15 @@ static enum uvea_error append_config(const json_t *config, struct uvea_buf *out)
                : UVEA_ERR_MEMORY;
 }
 
-static enum uvea_error check_state(const struct uvea_replay_config *config, unsigned party,
-                                   json_t *wanted, struct uvea_buf *common_config,
+static enum uvea_error check_state(const struct uvea_replay_config *config,
+                                   struct uvea_keeper *keeper, unsigned party, json_t *wanted,
+                                   struct uvea_buf *common_config,
                                    struct uvea_error_context *context)
 {
     struct uvea_http_response response = {.status = 0};
     struct uvea_sync_state state = {.db_len = 0};
     enum uvea_error error;
-    UVEA_TRY(get(config, party, "/startup-sync", &response, context));
+    UVEA_TRY(get(config, keeper, party, "/startup-sync", &response, context));
     error = uvea_sync_state_decode(response.body.data, response.body.len, &state, context);
     uvea_http_response_deinit(&response);
     UVEA_TRY(error);
@@ -114,12 +120,12 @@ cleanup:
 // ---- its past
 
 // The list that a party gives under `member` has no entry.
-static enum uvea_error check_empty(const struct uvea_replay_config *config, unsigned party,
-                                   const char *target, const char *member,
-                                   struct uvea_error_context *context)
+static enum uvea_error check_empty(const struct uvea_replay_config *config,
+                                   struct uvea_keeper *keeper, unsigned party, const char *target,
+                                   const char *member, struct uvea_error_context *context)
 {
     struct uvea_http_response response = {.status = 0};
-    UVEA_TRY(get(config, party, target, &response, context));
+    UVEA_TRY(get(config, keeper, party, target, &response, context));
     json_t *answer = json_loadb((const char *)response.body.data, response.body.len,
                                 JSON_REJECT_DUPLICATES, NULL);
     const json_t *list = json_object_get(answer, member);
@@ -142,19 +148,19 @@ static enum uvea_error check_empty(const struct uvea_replay_config *config, unsi
 }
 
 enum uvea_error uvea_replay_check(const struct uvea_replay_config *config,
-                                  struct uvea_buf *common_config,
+                                  struct uvea_keeper *keeper, struct uvea_buf *common_config,
                                   struct uvea_error_context *context)
 {
     json_t *wanted = uvea_setup_common_config(config->scenario);
     enum uvea_error error = wanted == NULL ? UVEA_ERR_MEMORY : UVEA_OK;
     for (unsigned party = 0; error == UVEA_OK && party < UVEA_PARTY_COUNT; party++) {
-        error = check_state(config, party, wanted, common_config, context);
+        error = check_state(config, keeper, party, wanted, common_config, context);
     }
     json_decref(wanted);
     UVEA_TRY(error);
-    UVEA_TRY(check_empty(config, 0, "/v1/topic?max=1", "messages", context));
+    UVEA_TRY(check_empty(config, keeper, 0, "/v1/topic?max=1", "messages", context));
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        UVEA_TRY(check_empty(config, party, "/v1/results?max=1", "results", context));
+        UVEA_TRY(check_empty(config, keeper, party, "/v1/results?max=1", "results", context));
     }
     return UVEA_OK;
 }

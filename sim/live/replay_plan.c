@@ -87,7 +87,7 @@ static enum uvea_error need(const struct uvea_replay_config *config,
                             const struct uvea_request_plan *plan, unsigned party,
                             enum uvea_replay_act act, struct uvea_error_context *context)
 {
-    if ((config->control.can[party] & 1u << act) == 0) {
+    if (!uvea_replay_can(&config->control, party, act)) {
         return uvea_error_set(context, UVEA_ERR_USAGE,
                               "requests[%u] restarts party %u, but the cluster file names no "
                               "command to %s it (parties[%u].%s)",

@@ -6,6 +6,7 @@
 #include "sim/runtime/sim.h"
 #include "sim/world/client_http.h"
 #include "sim/world/malformed.h"
+#include "sim/world/outcome.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 enum { NAME_BYTES = 40 };
 #define POLL_NS_MIN (5 * UVEA_MS)
+#define UNATTENDED_NS_MAX (200 * UVEA_MS)
 
 // What one request needs; too big for a task's stack.
 struct turn {
@@ -40,6 +42,26 @@ static void note(const struct uvea_client *client, const char *kind, const char 
 {
     if (client->simulated) {
         uvea_sim_note(client->rt, kind, text);
+    }
+}
+
+// ---- waiting
+
+static enum uvea_error idle(struct uvea_client *client, uint64_t ns)
+{
+    const uint64_t end_ns = uvea_rt_deadline_ns(client->rt, ns);
+    if (client->attend == NULL) {
+        return uvea_rt_sleep_ns(client->rt, ns);
+    }
+    for (;;) {
+        UVEA_TRY(client->attend(client->attend_arg, &client->reason));
+        const uint64_t now_ns = uvea_rt_now_ns(client->rt);
+        if (now_ns >= end_ns) {
+            return UVEA_OK;
+        }
+        const uint64_t left_ns = end_ns - now_ns;
+        UVEA_TRY(uvea_rt_sleep_ns(client->rt,
+                                  left_ns < UNATTENDED_NS_MAX ? left_ns : UNATTENDED_NS_MAX));
     }
 }
 
@@ -93,7 +115,7 @@ static enum uvea_error await(struct uvea_client *client, size_t most)
             pause_ns = POLL_NS_MIN;
             continue;
         }
-        UVEA_TRY(uvea_rt_sleep_ns(client->rt, pause_ns));
+        UVEA_TRY(idle(client, pause_ns));
         pause_ns = 2 * pause_ns < client->poll_ns_max ? 2 * pause_ns : client->poll_ns_max;
     }
     if (client->progress != NULL) {
@@ -219,11 +241,13 @@ static enum uvea_error insist(struct uvea_client *client, unsigned party,
                                   request->target, status);
         }
         if (late(client)) {
+            char outcome[UVEA_OUTCOME_CHARS];
+            uvea_outcome_text(error, status, outcome);
             return uvea_error_set(&client->reason, UVEA_ERR_TIMEOUT,
-                                  "party %u never took %s %s: %s, status %u", party,
-                                  request->method, request->target, uvea_error_text(error), status);
+                                  "party %u never took %s %s: %s", party, request->method,
+                                  request->target, outcome);
         }
-        UVEA_TRY(uvea_rt_sleep_ns(client->rt, pause_ns));
+        UVEA_TRY(idle(client, pause_ns));
         pause_ns = 2 * pause_ns < UVEA_SECOND ? 2 * pause_ns : UVEA_SECOND;
     }
 }
@@ -290,7 +314,7 @@ static enum uvea_error post(struct uvea_client *client, struct turn *turn)
         sequence = uvea_client_sequence_of(&response, turn->key);
         uvea_http_response_deinit(&response);
         client->retried_posts += sequence == 0;
-        UVEA_TRY(sequence == 0 ? uvea_rt_sleep_ns(client->rt, POLL_NS_MIN) : UVEA_OK);
+        UVEA_TRY(sequence == 0 ? idle(client, POLL_NS_MIN) : UVEA_OK);
     }
     uvea_ledger_accept(client->ledger, turn->key, sequence);
     if (client->times != NULL && sequence <= client->scenario->request_count) {
@@ -346,7 +370,7 @@ static enum uvea_error keep_pace(struct uvea_client *client, size_t index)
     while (now_ns < due_ns) {
         const uint64_t left_ns = due_ns - now_ns;
         read_everybody(client);
-        UVEA_TRY(uvea_rt_sleep_ns(client->rt, left_ns < POLL_NS_MIN ? left_ns : POLL_NS_MIN));
+        UVEA_TRY(idle(client, left_ns < POLL_NS_MIN ? left_ns : POLL_NS_MIN));
         now_ns = uvea_rt_now_ns(client->rt);
     }
     return UVEA_OK;
@@ -362,7 +386,7 @@ static enum uvea_error pause_before(struct uvea_client *client, struct turn *tur
     }
     const uint64_t mean_ms = client->scenario->options[UVEA_OPTION_client_pause_ms];
     const uint64_t pause_ns = uvea_sim_random_exponential(&turn->pause, mean_ms * UVEA_MS);
-    return pause_ns == 0 ? UVEA_OK : uvea_rt_sleep_ns(client->rt, pause_ns);
+    return pause_ns == 0 ? UVEA_OK : idle(client, pause_ns);
 }
 
 static size_t window_of(const struct uvea_client *client, size_t index)

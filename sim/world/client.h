@@ -22,8 +22,9 @@
 typedef enum uvea_error uvea_client_restart_fn(void *arg, const struct uvea_request_plan *plan,
                                                struct uvea_error_context *reason);
 
-// Nobody listens at this party's address.
-typedef void uvea_client_absent_fn(void *arg, unsigned party);
+// Called whenever the client waits, five times a second at least unless a party keeps it waiting;
+// an error ends it.
+typedef enum uvea_error uvea_client_attend_fn(void *arg, struct uvea_error_context *reason);
 
 // When a message was accepted and each party's result of it read, by the client's clock; 0: not
 // yet.
@@ -53,8 +54,8 @@ struct uvea_client {
     struct uvea_client_times *times; // room for every request, by sequence number - 1, or NULL
     uvea_client_restart_fn *restart;
     void *restart_arg;
-    uvea_client_absent_fn *absent; // or NULL
-    void *absent_arg;
+    uvea_client_attend_fn *attend; // or NULL
+    void *attend_arg;
     uvea_world_progress_fn *progress;
     void *progress_arg;
     // found

@@ -46,9 +46,6 @@ enum uvea_error uvea_client_call(struct uvea_client *client, unsigned party,
     if (error == UVEA_OK) {
         client->bytes_received += response->body.len;
     }
-    if (error == UVEA_ERR_NOT_FOUND && client->absent != NULL) {
-        client->absent(client->absent_arg, party);
-    }
     return error;
 }
 

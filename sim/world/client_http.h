@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-// (blocks) uvea_rt_http_call to a party, counted; says when nobody is there.
+// (blocks) uvea_rt_http_call to a party, counted.
 UVEA_MUST_USE enum uvea_error uvea_client_call(struct uvea_client *client, unsigned party,
                                                const struct uvea_http_request *request,
                                                struct uvea_http_response *response,

@@ -125,7 +125,7 @@ static void ended(void *arg, bool crashed)
     keep_end(machine);
     uvea_sim_disk_restart(machine->disk);
     harm_disk(machine);
-    if (machine->retired) {
+    if (machine->retired || machine->unsupervised) {
         return;
     }
     if (uvea_sim_now_ns(machine->sim) - machine->started_ns > LASTING_NS) {
@@ -189,7 +189,7 @@ void uvea_machine_close(struct uvea_machine *machine)
 enum uvea_error uvea_machine_start(struct uvea_machine *machine)
 {
     const uint64_t delay_ns = machine->starts == 0 ? 0 : RESTART_NS << machine->hurry;
-    if (machine->starts++ > 0 && machine->hurry < HURRY_MAX) {
+    if (machine->starts++ > 0 && machine->hurry < HURRY_MAX && !machine->unsupervised) {
         machine->hurry++;
     }
     return uvea_sim_process_start(machine->sim, machine->index, delay_ns);

@@ -37,6 +37,7 @@ struct uvea_machine {
     struct uvea_node_config config;
     struct uvea_ledger *ledger;
     const struct uvea_machine *neighbour; // whose disk a FOREIGN one is a copy of
+    bool unsupervised;                    // nobody starts its process again, nor waits to do so
     // its own
     struct uvea_rt *rt;
     struct uvea_sim_disk *disk;

@@ -24,8 +24,10 @@ static enum uvea_error act(void *arg, unsigned party, enum uvea_replay_act act,
 {
     struct stage *stage = arg;
     struct uvea_machine *machine = &stage->machines[party];
-    (void)context;
     stage->acts[act]++;
+    if (act == UVEA_REPLAY_START && stage->broken[party]) {
+        return uvea_error_set(context, UVEA_ERR_IO, "no such program");
+    }
     switch (act) {
     case UVEA_REPLAY_START: // one that ended by itself is about to start anyway
         machine->retired = false;
@@ -97,12 +99,14 @@ struct stage *stage_open(const char *cluster, const char *scenario)
 static void replay(void *arg)
 {
     struct stage *stage = arg;
+    assert_int_equal(uvea_rt_sleep_ns(stage->rt, stage->after_ns), UVEA_OK);
     for (unsigned i = 0; i < stage->replays; i++) {
         uvea_replay_result_deinit(&stage->result);
         stage->result = (struct uvea_replay_result){.requests = 0};
         stage->context.text[0] = '\0';
         stage->error = uvea_replay_run(&stage->config, &stage->result, &stage->context);
     }
+    stage->over = true;
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         uvea_machine_stop(&stage->machines[party], true, "the run is over");
     }
@@ -116,6 +120,10 @@ void stage_run(struct stage *stage)
     }
     assert_int_equal(uvea_sim_start(stage->sim, UVEA_PARTY_COUNT, "replay", replay, stage),
                      UVEA_OK);
+    if (stage->beside != NULL) {
+        assert_int_equal(
+            uvea_sim_start(stage->sim, UVEA_PARTY_COUNT, "beside", stage->beside, stage), UVEA_OK);
+    }
     uvea_sim_run(stage->sim, &outcome);
     if (outcome.end != UVEA_SIM_FINISHED) {
         fail_msg("%s: %s", uvea_sim_end_text(outcome.end), outcome.blocked);

@@ -16,11 +16,17 @@ struct stage {
     struct uvea_scenario cluster;     // what the parties are configured by
     struct uvea_scenario scenario;    // what is replayed
     struct uvea_replay_config config; // filled; a test may change it before the run
+    uint64_t after_ns;                // when the first replay begins
     unsigned replays;                 // one after the other; 1 unless said otherwise
     struct uvea_replay_result result; // of the last
     enum uvea_error error;
     struct uvea_error_context context;
     unsigned acts[UVEA_REPLAY_ACTS]; // how often each was done
+    bool broken[UVEA_PARTY_COUNT];   // the command to start it fails
+    uvea_task_fn *beside; // runs beside the replay, with the stage, until it is over; NULL
+    bool over;
+    uint64_t kills_seed; // for a task beside it
+    unsigned kills;
 };
 
 // Parties as `cluster` says, a replay of `scenario`; both are YAML.

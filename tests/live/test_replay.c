@@ -133,6 +133,136 @@ static void stores_are_looked_at_where_they_can_be(void **state)
     stage_close(stage);
 }
 
+// ---- parties that end by themselves
+
+static void leave_alone(struct stage *stage)
+{
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        stage->machines[party].unsupervised = true;
+    }
+}
+
+// Kills one after the other, whatever the replay is at.
+static void kill_at_random(void *arg)
+{
+    struct stage *stage = arg;
+    struct uvea_sim_random random;
+    uvea_sim_random_init(&random, stage->kills_seed, "kills");
+    while (stage->kills < 12 && !stage->over) {
+        const uint64_t pause_ns = uvea_sim_random_below(&random, 6000) * UVEA_MS;
+        assert_int_equal(uvea_rt_sleep_ns(stage->rt, pause_ns), UVEA_OK);
+        stage->kills++;
+        uvea_machine_kill(&stage->machines[uvea_sim_random_below(&random, UVEA_PARTY_COUNT)],
+                          UVEA_MACHINE_UNHARMED);
+    }
+}
+
+static void kills_at_any_time_are_healed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct stage *stage = stage_open(MIXED, MIXED);
+        leave_alone(stage);
+        stage->kills_seed = seed;
+        stage->beside = kill_at_random;
+        stage->config.pace_ns = 3 * UVEA_SECOND; // so that the kills come meanwhile
+        const struct uvea_replay_result *result = run(stage);
+        if (result->verdict != UVEA_VERDICT_PASS) {
+            fail_msg("seed %u: %s", (unsigned)seed, result->reason);
+        }
+        assert_int_equal(stage->kills, 12);
+        assert_true(result->ledger_checked);
+        assert_string_equal(result->afterwards, "");
+        stage_close(stage);
+    }
+}
+
+// All three, between the check and the first request.
+static void kill_all(void *arg)
+{
+    struct stage *stage = arg;
+    while (stage->result.common_config.len == 0) {
+        assert_int_equal(uvea_rt_sleep_ns(stage->rt, UVEA_MS), UVEA_OK);
+    }
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        uvea_machine_kill(&stage->machines[party], UVEA_MACHINE_UNHARMED);
+    }
+}
+
+static void clusters_that_answered_once_are_started(void **state)
+{
+    (void)state;
+    struct stage *stage = stage_open(TWO, TWO);
+    leave_alone(stage);
+    stage->after_ns = 20 * UVEA_SECOND; // all are ready, so that nothing is asked twice
+    stage->beside = kill_all;
+    assert_int_equal(run(stage)->verdict, UVEA_VERDICT_PASS);
+    stage_close(stage);
+}
+
+// Party 1, once and again as soon as it is ready, so that nothing is ever answered.
+static void kill_whenever_it_runs(void *arg)
+{
+    struct stage *stage = arg;
+    while (!stage->over) {
+        assert_int_equal(uvea_rt_sleep_ns(stage->rt, 500 * UVEA_MS), UVEA_OK);
+        if (stage->machines[1].node != NULL) {
+            uvea_machine_kill(&stage->machines[1], UVEA_MACHINE_UNHARMED);
+        }
+    }
+}
+
+static void expect_given_up(struct stage *stage, const char *says)
+{
+    leave_alone(stage);
+    const uint64_t began_ns = uvea_rt_now_ns(stage->rt);
+    const struct uvea_replay_result *result = run(stage);
+    assert_int_equal(result->verdict, UVEA_VERDICT_NO_PROGRESS);
+    if (strstr(result->reason, "the parties cannot be kept running") == NULL ||
+        strstr(result->reason, says) == NULL) {
+        fail_msg("%s", result->reason);
+    }
+    assert_in_range(uvea_rt_now_ns(stage->rt) - began_ns, 20 * UVEA_SECOND, 70 * UVEA_SECOND);
+    stage_close(stage);
+}
+
+static void parties_that_cannot_be_kept_running_are_named(void **state)
+{
+    (void)state;
+    struct stage *stage = stage_open(MIXED, MIXED);
+    stage->beside = kill_whenever_it_runs;
+    expect_given_up(stage, "party 1 10 times");
+    stage = stage_open(MIXED, MIXED);
+    stage->broken[1] = true;
+    expect_given_up(stage, "party 1 10 times (no such program)");
+}
+
+static void clusters_that_stay_away_are_told_of(void **state)
+{
+    (void)state;
+    struct stage *stage = stage_open(TWO, TWO);
+    leave_alone(stage);
+    stage->broken[2] = true;
+    assert_int_equal(run(stage)->verdict, UVEA_VERDICT_PASS);
+    assert_true(stage->result.ledger_checked);
+    if (strstr(stage->result.afterwards, "party 2 10 times (no such program)") == NULL) {
+        fail_msg("%s", stage->result.afterwards);
+    }
+    stage_close(stage);
+}
+
+static void parties_that_nobody_listens_for_are_not_started(void **state)
+{
+    (void)state;
+    struct stage *stage = stage_open(TWO, TWO);
+    leave_alone(stage);
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        stage->config.addresses[party] = "nobody:1";
+    }
+    expect_error(stage, UVEA_ERR_TIMEOUT,
+                 "party 0 at nobody:1 does not answer GET /startup-sync: nobody listens");
+}
+
 // ---- what is refused
 
 static void other_configurations_are_named(void **state)
@@ -357,6 +487,11 @@ int main(void)
         cmocka_unit_test(batches_pass_too),
         cmocka_unit_test(requests_keep_the_pace),
         cmocka_unit_test(stores_are_looked_at_where_they_can_be),
+        cmocka_unit_test(kills_at_any_time_are_healed),
+        cmocka_unit_test(clusters_that_answered_once_are_started),
+        cmocka_unit_test(parties_that_cannot_be_kept_running_are_named),
+        cmocka_unit_test(clusters_that_stay_away_are_told_of),
+        cmocka_unit_test(parties_that_nobody_listens_for_are_not_started),
         cmocka_unit_test(other_configurations_are_named),
         cmocka_unit_test(clusters_must_be_empty),
         cmocka_unit_test(what_only_the_simulator_can_do_is_named),

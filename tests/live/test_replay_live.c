@@ -93,6 +93,18 @@ static void replay_passes_over_a_kill(void **state)
     expect(2, "the cluster is not empty", "\"$UVEA\" replay s.yaml --target c/cluster.yaml");
 }
 
+// At its end the cluster is ready for whoever comes next.
+static void kills_from_outside_are_healed(void **state)
+{
+    (void)state;
+    write_scenario("  - {type: mix, repeat: 8, enrolments: 2}\n");
+    start_cluster();
+    expect(0, "verdict: pass requests=8 responses=24 disagreements=0 mismatches=0",
+           "\"$UVEA\" replay s.yaml --target c/cluster.yaml --pace 1 & replay=$!; "
+           "for party in 1 0 2 1; do sleep 3; \"$UVEA\" cluster kill c $party; done; "
+           "wait $replay || exit; \"$UVEA\" cluster status c >/dev/null || exit 98");
+}
+
 static void live_and_simulated_answers_are_the_same(void **state)
 {
     (void)state;
@@ -126,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(replay_passes_over_a_kill, shell_set_up, leave),
+        cmocka_unit_test_setup_teardown(kills_from_outside_are_healed, shell_set_up, leave),
         cmocka_unit_test_setup_teardown(live_and_simulated_answers_are_the_same, shell_set_up,
                                         leave),
         cmocka_unit_test_setup_teardown(files_and_options_are_named, shell_set_up, leave),
