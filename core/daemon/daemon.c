@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct daemon {
@@ -354,6 +355,7 @@ enum uvea_daemon_exit uvea_daemon_run(const struct uvea_daemon_options *options)
 
     daemon.options = options;
     forbid_dumps(true);
+    (void)umask(S_IRWXG | S_IRWXO); // the store holds shares
     uvea_wipe_json();
     uvea_signals_block();
     if (configure(&daemon)) {

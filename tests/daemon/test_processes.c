@@ -104,11 +104,12 @@ static void make_cluster(void)
 
 static void start(unsigned party, const char *variables)
 {
-    assert_status(shell("rm -f p%u.status; : >p%u.log; (sh -c 'echo $$ >p%u.pid; exec env %s "
-                        "$UVEAD --config p%u/uvead.yaml 2>>p%u.log'; echo $? >p%u.status) "
-                        ">/dev/null 2>&1 &",
-                        party, party, party, variables, party, party, party),
-                  0);
+    assert_status(
+        shell("rm -f p%u.status; : >p%u.log; (sh -c 'echo $$ >p%u.pid; umask 022; exec env %s "
+              "$UVEAD --config p%u/uvead.yaml 2>>p%u.log'; echo $? >p%u.status) "
+              ">/dev/null 2>&1 &",
+              party, party, party, variables, party, party, party),
+        0);
     await_line(party, "\"event\":\"starting\"");
 }
 
@@ -294,6 +295,8 @@ static void test_three(void **state)
 {
     (void)state;
     start_all();
+    // Whatever the umask is that they are started with.
+    assert_status(shell("test \"$(stat -c %%a p?/store.db* | sort -u)\" = 600"), 0);
     submit();
     reload();
     send_signal(1, "KILL");
