@@ -42,7 +42,7 @@ static void make_request(const struct uvea_bench_trio *trio, uint64_t index,
     request->submit = (struct uvea_submit){
         .rt = trio->rt,
         .message = &request->message,
-        .patience_ns = PATIENCE_NS,
+        .deadline_ns = uvea_rt_deadline_ns(trio->rt, PATIENCE_NS),
     };
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         request->submit.addresses[party] = trio->service->cluster.parties[party].http;

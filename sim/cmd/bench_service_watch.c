@@ -10,13 +10,14 @@
 
 enum { START_S_MAX = 1800, NAME_CHARS = 96 };
 #define LOOK_NS (20 * UVEA_MS)
+#define CALL_NS (10 * UVEA_SECOND)
 
 static enum uvea_error get(const struct uvea_bench_trio *trio, unsigned party, const char *target,
                            struct uvea_http_response *response, struct uvea_error_context *context)
 {
     const struct uvea_http_request request = {.method = "GET", .target = target};
     return uvea_live_call(trio->rt, party, trio->service->cluster.parties[party].http, &request,
-                          response, context);
+                          response, uvea_rt_deadline_ns(trio->rt, CALL_NS), context);
 }
 
 // ---- ready

@@ -25,7 +25,7 @@ static const char usage[] =
     "Sends one request and prints its sequence number; with --wait also the three parties' "
     "answers\n"
     "and whether they agree but for node_id: exit status 10 when they do not, 11 when one is not\n"
-    "there after N seconds (60).\n"
+    "there, or the cluster is not reached, within N seconds (60) in all.\n"
     "\n"
     "TYPE is uniqueness, unless given, or reauth, identity_deletion, reset_check, reset_update,\n"
     "recovery_check or recovery_update. All but deletions send two templates: line A (1) of the "
@@ -80,8 +80,8 @@ static enum uvea_error check(struct options *options, const char *type, uint64_t
                                            "%s names a record",
                               type);
     }
-    if (serial > UINT32_MAX) {
-        return uvea_error_set(context, UVEA_ERR_USAGE, "--serial: %" PRIu64 " is not in 0..%u",
+    if ((has_serial && serial == 0) || serial > UINT32_MAX) {
+        return uvea_error_set(context, UVEA_ERR_USAGE, "--serial: %" PRIu64 " is not in 1..%u",
                               serial, UINT32_MAX);
     }
     if (options->seconds < 1 || options->seconds > 86400) {
@@ -203,6 +203,16 @@ cleanup:
 
 // ---- asking
 
+static const char *agreement(const struct uvea_buf answers[UVEA_PARTY_COUNT])
+{
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        if (answers[party].len == 0) {
+            return "not known";
+        }
+    }
+    return uvea_submit_agree(answers) ? "yes" : "no";
+}
+
 static enum uvea_error print_answers(uint64_t sequence,
                                      const struct uvea_buf answers[UVEA_PARTY_COUNT], bool waited,
                                      struct uvea_error_context *context)
@@ -223,8 +233,7 @@ static enum uvea_error print_answers(uint64_t sequence,
         UVEA_TRY_CLEANUP(uvea_output_print(&out, context, "\n"));
     }
     if (error == UVEA_OK && waited) {
-        error = uvea_output_print(&out, context, "agree: %s\n",
-                                  uvea_submit_agree(answers) ? "yes" : "no");
+        error = uvea_output_print(&out, context, "agree: %s\n", agreement(answers));
     }
     if (error == UVEA_OK) {
         error = uvea_output_finish(&out, context);
@@ -313,7 +322,7 @@ static int submit(int argc, char **argv)
         .rt = door.rt,
         .message = &options.message,
         .object = eyes ? &object : NULL,
-        .patience_ns = options.seconds * UVEA_SECOND,
+        .deadline_ns = uvea_rt_deadline_ns(door.rt, options.seconds * UVEA_SECOND),
     };
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         request.addresses[party] = door.cluster.parties[party].http;

@@ -10,7 +10,11 @@
 
 #define POLL_NS (50 * UVEA_MS)
 
-enum { PAGE_RESULTS = 64, TARGET_BYTES = UVEA_MESSAGE_ID_BYTES_MAX + 64 };
+enum {
+    PAGE_RESULTS = 64,
+    TARGET_BYTES = UVEA_MESSAGE_ID_BYTES_MAX + 64,
+    STATUS_OTHER_CONTENT = 409
+};
 
 static json_t *load(const struct uvea_buf *text)
 {
@@ -31,9 +35,33 @@ static uint64_t sequence_of(const json_t *value)
 
 static enum uvea_error call(const struct uvea_submit *submit, unsigned party,
                             const struct uvea_http_request *request,
-                            struct uvea_http_response *response, struct uvea_error_context *context)
+                            struct uvea_http_response *response, uint64_t deadline_ns,
+                            struct uvea_error_context *context)
 {
-    return uvea_live_call(submit->rt, party, submit->addresses[party], request, response, context);
+    return uvea_live_call(submit->rt, party, submit->addresses[party], request, response,
+                          deadline_ns, context);
+}
+
+static enum uvea_error put(const struct uvea_submit *submit, unsigned party, const char *target,
+                           struct uvea_error_context *context)
+{
+    struct uvea_http_response response = {.status = 0};
+    const struct uvea_http_request request = {
+        .method = "PUT",
+        .target = target,
+        .body = submit->object->data,
+        .body_bytes = submit->object->len,
+    };
+    const enum uvea_error error =
+        call(submit, party, &request, &response, submit->deadline_ns, context);
+    if (error == UVEA_ERR_USAGE && response.status == STATUS_OTHER_CONTENT) {
+        return uvea_error_set(context, error,
+                              "party %u has shares for '%.128s' already, and other ones: that id "
+                              "was used before",
+                              party, submit->message->s3_key);
+    }
+    uvea_http_response_deinit(&response);
+    return error;
 }
 
 enum uvea_error uvea_submit_upload(const struct uvea_submit *submit,
@@ -45,15 +73,7 @@ enum uvea_error uvea_submit_upload(const struct uvea_submit *submit,
     }
     (void)snprintf(target, sizeof(target), "/v1/shares/%s", submit->message->s3_key);
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        struct uvea_http_response response = {.status = 0};
-        const struct uvea_http_request request = {
-            .method = "PUT",
-            .target = target,
-            .body = submit->object->data,
-            .body_bytes = submit->object->len,
-        };
-        UVEA_TRY(call(submit, party, &request, &response, context));
-        uvea_http_response_deinit(&response);
+        UVEA_TRY(put(submit, party, target, context));
     }
     return UVEA_OK;
 }
@@ -68,7 +88,7 @@ static enum uvea_error post(const struct uvea_submit *submit, const struct uvea_
         .body = envelope->data,
         .body_bytes = envelope->len,
     };
-    UVEA_TRY(call(submit, 0, &request, &response, context));
+    UVEA_TRY(call(submit, 0, &request, &response, submit->deadline_ns, context));
     json_t *answer = load(&response.body);
     const uint64_t found = sequence_of(json_object_get(answer, "sequence_number"));
     json_decref(answer);
@@ -133,6 +153,14 @@ static enum uvea_error look_through(struct awaiting *awaiting, const json_t *res
     return UVEA_OK;
 }
 
+// No party gets all the time that is left: one that hangs is not to hide what others answer.
+static uint64_t fair_deadline_ns(const struct uvea_submit *submit)
+{
+    const uint64_t now_ns = uvea_rt_now_ns(submit->rt);
+    const uint64_t left_ns = submit->deadline_ns > now_ns ? submit->deadline_ns - now_ns : 0;
+    return uvea_rt_deadline_ns(submit->rt, left_ns / 4 > POLL_NS ? left_ns / 4 : POLL_NS);
+}
+
 // more: there may be further results already.
 static enum uvea_error read_page(struct awaiting *awaiting, bool *more)
 {
@@ -141,7 +169,8 @@ static enum uvea_error read_page(struct awaiting *awaiting, bool *more)
     (void)snprintf(target, sizeof(target), "/v1/results?after=%" PRIu64 "&max=%d", *awaiting->read,
                    PAGE_RESULTS);
     const struct uvea_http_request request = {.method = "GET", .target = target};
-    UVEA_TRY(call(awaiting->submit, awaiting->party, &request, &response, awaiting->context));
+    UVEA_TRY(call(awaiting->submit, awaiting->party, &request, &response,
+                  fair_deadline_ns(awaiting->submit), awaiting->context));
     json_t *page = load(&response.body);
     const json_t *results = json_object_get(page, "results");
     *more = json_array_size(results) > 0;
@@ -155,28 +184,38 @@ static enum uvea_error read_page(struct awaiting *awaiting, bool *more)
     return error;
 }
 
-// A party that is not reached is asked again: it may be starting.
-static enum uvea_error await_one(struct awaiting *awaiting, uint64_t deadline_ns)
+// Looks once for the party's answer; TIMEOUT says why there is none yet.
+static enum uvea_error look(struct awaiting *awaiting)
 {
-    struct uvea_rt *rt = awaiting->submit->rt;
-    while (awaiting->answer->len == 0) {
-        bool more = false;
-        const enum uvea_error error = read_page(awaiting, &more);
-        if (error == UVEA_ERR_FORMAT || error == UVEA_ERR_MEMORY || error == UVEA_ERR_USAGE) {
+    bool more = true;
+    while (awaiting->answer->len == 0 && more) {
+        more = false;
+        UVEA_TRY(read_page(awaiting, &more));
+    }
+    return awaiting->answer->len > 0
+               ? UVEA_OK
+               : uvea_error_set(awaiting->context, UVEA_ERR_TIMEOUT,
+                                "party %u has not answered in time", awaiting->party);
+}
+
+static enum uvea_error look_at_all(struct awaiting awaiting[UVEA_PARTY_COUNT],
+                                   struct uvea_error_context *context)
+{
+    enum uvea_error missing = UVEA_OK;
+    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
+        struct uvea_error_context said = {.text = ""};
+        awaiting[party].context = &said;
+        const enum uvea_error error = look(&awaiting[party]);
+        if (error != UVEA_OK && missing == UVEA_OK) {
+            missing = error;
+            *context = said;
+        }
+        if (error != UVEA_OK && error != UVEA_ERR_TIMEOUT) {
+            *context = said;
             return error;
         }
-        if (more) {
-            continue;
-        }
-        if (uvea_rt_now_ns(rt) >= deadline_ns) {
-            return error != UVEA_OK
-                       ? error
-                       : uvea_error_set(awaiting->context, UVEA_ERR_TIMEOUT,
-                                        "party %u has not answered in time", awaiting->party);
-        }
-        UVEA_TRY(uvea_rt_sleep_ns(rt, POLL_NS));
     }
-    return UVEA_OK;
+    return missing;
 }
 
 enum uvea_error uvea_submit_await(const struct uvea_submit *submit, uint64_t sequence,
@@ -184,19 +223,24 @@ enum uvea_error uvea_submit_await(const struct uvea_submit *submit, uint64_t seq
                                   struct uvea_buf answers[UVEA_PARTY_COUNT],
                                   struct uvea_error_context *context)
 {
-    const uint64_t deadline_ns = uvea_rt_deadline_ns(submit->rt, submit->patience_ns);
+    struct awaiting awaiting[UVEA_PARTY_COUNT];
+    struct uvea_error_context said = {.text = ""};
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        struct awaiting awaiting = {
+        awaiting[party] = (struct awaiting){
             .submit = submit,
             .party = party,
             .sequence = sequence,
             .read = &read[party],
             .answer = &answers[party],
-            .context = context,
         };
-        UVEA_TRY(await_one(&awaiting, deadline_ns));
     }
-    return UVEA_OK;
+    for (;;) {
+        const enum uvea_error error = look_at_all(awaiting, &said);
+        if (error != UVEA_ERR_TIMEOUT || uvea_rt_now_ns(submit->rt) >= submit->deadline_ns) {
+            return error == UVEA_OK ? UVEA_OK : uvea_error_set(context, error, "%s", said.text);
+        }
+        UVEA_TRY(uvea_rt_sleep_ns(submit->rt, POLL_NS));
+    }
 }
 
 // ---- agreement

@@ -68,6 +68,32 @@ static void flipped_bits_cost_connections_and_no_answer(void **state)
     expect_good(shell("\"$UVEA\" cluster stop c; grep 'mpc: .*corrupted=[1-9]' c/proxy.log"));
 }
 
+static void expect_submit(const char *options, int status, const char *out, const char *err)
+{
+    const struct shell_result *r =
+        shell("timeout 6 \"$UVEA\" submit --target c/cluster.yaml %s", options);
+    if (r->status != status || strstr(r->out, out) == NULL || strstr(r->err, err) == NULL) {
+        fail_msg("%s: status %d: %s%s", options, r->status, r->out, r->err);
+    }
+}
+
+static void submit_says_what_is_missing(void **state)
+{
+    (void)state;
+    static const char hung[] = "no answer\nagree: not known\n";
+    bring_up();
+    expect_submit("--left pair --right pair --id one", 0, "sequence ", "");
+    expect_submit("--left pair --right pair --id one --lines 2,2", 2, "",
+                  "party 0 has shares for 'one' already, and other ones: that id was used before");
+    expect_good(shell("kill -STOP $(cut -d ' ' -f 1 c/p1/uvead.pid)"));
+    expect_submit("--type identity_deletion --serial 1 --wait --seconds 3", 11, hung,
+                  "uvea submit: party ");
+    expect_submit("--left pair --right pair --seconds 3", 11, "",
+                  "party 1 at 127.0.0.1:25701: PUT");
+    expect_good(shell("\"$UVEA\" cluster kill c"));
+    expect_submit("--left pair --right pair --seconds 3", 11, "", "nobody listens there");
+}
+
 static void submit_used_wrongly(void **state)
 {
     (void)state;
@@ -86,6 +112,8 @@ static void submit_used_wrongly(void **state)
          "--serial is missing: identity_deletion names a record"},
         {"--target c/cluster.yaml --type identity_deletion --serial 1 --left pair",
          "--left: identity_deletion sends no templates"},
+        {"--target c/cluster.yaml --type identity_deletion --serial 0",
+         "--serial: 0 is not in 1..4294967295"},
         {"--target c/cluster.yaml --serial 1", "--serial: uniqueness names no record"},
         {"--target c/cluster.yaml --left pair --right pair --seconds 0",
          "--seconds: 0 is not in 1..86400"},
@@ -117,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flipped_bits_cost_connections_and_no_answer),
+        cmocka_unit_test(submit_says_what_is_missing),
         cmocka_unit_test(submit_used_wrongly),
     };
     return cmocka_run_group_tests(tests, shell_set_up, leave);
