@@ -79,6 +79,14 @@ enum uvea_error uvea_iris_load_object_within(const char *text, size_t len, size_
                                              json_t **object, struct uvea_error_context *context)
 {
     *object = NULL;
+    if (len == 0) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT,
+                              "JSON: there is no text, an object is wanted");
+    }
+    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        return uvea_error_set(context, UVEA_ERR_FORMAT,
+                              "JSON: the text begins with a byte order mark; it must not have one");
+    }
     if (len > bytes_max) {
         return uvea_error_set(context, UVEA_ERR_LIMIT, "JSON: %zu bytes, at most %zu are read", len,
                               bytes_max);

@@ -73,6 +73,18 @@ static bool one_ended(const struct state *state)
     return state->pids[0] == 0 || state->pids[1] == 0 || state->pids[2] == 0;
 }
 
+// Those that keep the others waiting, with their logs.
+static void print_missing(const struct uvea_cluster_target *target, const struct state *state)
+{
+    const bool ended = one_ended(state);
+    for (unsigned i = 0; i < UVEA_PARTY_COUNT; i++) {
+        if (ended ? state->pids[i] == 0 : !state->ready[i]) {
+            fprintf(stderr, "uvea cluster wait: p%u %s; see %s/p%u/uvead.log\n", i,
+                    ended ? "does not run" : "did not become ready in time", target->directory, i);
+        }
+    }
+}
+
 int uvea_cluster_wait(int argc, char **argv)
 {
     const struct timespec pause = {.tv_nsec = 100000000L};
@@ -95,8 +107,6 @@ int uvea_cluster_wait(int argc, char **argv)
         return uvea_cmd_fail("cluster wait", error, &context);
     }
     print_state(&target, &state);
-    fprintf(stderr, "uvea cluster wait: %s; see %s/p?/uvead.log\n",
-            one_ended(&state) ? "a party does not run" : "not all parties became ready in time",
-            target.directory);
+    print_missing(&target, &state);
     return UVEA_EXIT_STUCK;
 }

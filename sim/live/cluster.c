@@ -5,8 +5,10 @@
 #include "core/iris/base64.h"
 #include "sim/live/tree.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 // What is being read: the tree's texts are borrowed until they are copied into the cluster.
 struct reading {
@@ -81,6 +83,17 @@ static bool is_address(const char *text)
     return digits >= 1 && digits <= 5 && colon[1 + digits] == '\0' && colon > text;
 }
 
+// The path of a file that is there. path: of the mapping `node` that names it under `key`.
+static enum uvea_error keep_file(const struct reading *reading, int node, const char *path,
+                                 const char *key, const char *file, char **out)
+{
+    UVEA_TRY(keep_path(reading->cluster->folder, file, out));
+    return access(*out, R_OK) == 0
+               ? UVEA_OK
+               : uvea_tree_refuse(reading->tree, uvea_tree_find(reading->tree, node, key), path,
+                                  reading->context, "%s: %.200s: %s", key, *out, strerror(errno));
+}
+
 static enum uvea_error keep_party(const struct reading *reading, int node, const char *path,
                                   struct uvea_cluster_party *out)
 {
@@ -117,7 +130,7 @@ static enum uvea_error keep_party(const struct reading *reading, int node, const
                                 "schema: goes with a store that is a postgres:// URL");
     }
     UVEA_TRY(keep(http, &out->http));
-    UVEA_TRY(keep_path(reading->cluster->folder, root, &out->root));
+    UVEA_TRY(keep_file(reading, node, path, "root", root, &out->root));
     UVEA_TRY(keep_store(reading->cluster->folder, store, &out->store));
     UVEA_TRY(keep(schema, &out->schema));
     UVEA_TRY(keep(commands[0], &out->start));
@@ -149,11 +162,12 @@ static enum uvea_error keep_client(const struct reading *reading, int node)
         {"key", UVEA_TREE_TEXT, true, &key, 0},
         {"certificate", UVEA_TREE_TEXT, true, &certificate, 0},
     };
-    const char *folder = reading->cluster->folder;
+    struct uvea_cluster *cluster = reading->cluster;
     UVEA_TRY(uvea_tree_read(reading->tree, node, "client", fields, UVEA_COUNT_OF(fields),
                             reading->context));
-    UVEA_TRY(keep_path(folder, key, &reading->cluster->client_key));
-    return keep_path(folder, certificate, &reading->cluster->client_certificate);
+    UVEA_TRY(keep_file(reading, node, "client", "key", key, &cluster->client_key));
+    return keep_file(reading, node, "client", "certificate", certificate,
+                     &cluster->client_certificate);
 }
 
 static enum uvea_error keep_all(const struct reading *reading)

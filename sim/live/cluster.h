@@ -42,7 +42,7 @@ struct uvea_cluster {
 };
 
 // NOT_FOUND, IO, LIMIT, FORMAT: the sentence names file, line and key. Nothing is allocated on
-// failure. Files that it names are not opened.
+// failure. Roots, key and certificate must be there and readable, and are not looked into.
 UVEA_MUST_USE enum uvea_error uvea_cluster_load(const char *file, struct uvea_cluster *cluster,
                                                 struct uvea_error_context *context);
 void uvea_cluster_deinit(struct uvea_cluster *cluster);

@@ -177,7 +177,9 @@ static void test_json_refuses(void **unused)
     char text[UVEA_IRIS_BASE64_CHARS + 1];
     zero_text(text);
     char line[8000];
-    assert_json_fails("", UVEA_ERR_FORMAT, "JSON: the text ends early (line 1, column 0)");
+    assert_json_fails("", UVEA_ERR_FORMAT, "JSON: there is no text, an object is wanted");
+    assert_json_fails("\xef\xbb\xbf{}", UVEA_ERR_FORMAT,
+                      "JSON: the text begins with a byte order mark; it must not have one");
     assert_json_fails("[]", UVEA_ERR_FORMAT, "JSON: the text is not an object");
     assert_json_fails("{} {}", UVEA_ERR_FORMAT, "JSON: text follows the value (line 1, column 4)");
     assert_json_fails("{\"a\" 1}", UVEA_ERR_FORMAT, "JSON: syntax error (line 1, column 6)");

@@ -118,6 +118,8 @@ static void processes_are_started_once_and_known_again(void **state)
         "\"$UVEA\" cluster kill r 0 && \"$UVEA\" cluster kill r 0; kill -0 $(cut -d ' ' -f 1 "
         "r/p1/uvead.pid)",
         0, "", "");
+    shell_expect("\"$UVEA\" cluster wait r 2>&1 >/dev/null | sed \"s|$PWD|here|\"", 0,
+                 "uvea cluster wait: p0 does not run; see here/r/p0/uvead.log\n", "");
     // By the command that cluster.yaml has for it.
     shell_expect(
         "(cd r; eval \"$(sed -n 's/^    start: \"\\(.*\\)\"/\\1/p' cluster.yaml | head -1)\"); "

@@ -10,7 +10,7 @@
 
 #define KEY "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
 #define PARTY(n) "  - {http: \"127.0.0.1:800" n "\", root: r" n ".pem, share_public_key: " KEY "}\n"
-#define CLIENT "client: {key: c.key, certificate: /etc/c.pem}\n"
+#define CLIENT "client: {key: c.key, certificate: /dev/null}\n"
 
 static char directory[] = "/tmp/uvea-live-XXXXXX";
 static char file[64];
@@ -38,7 +38,7 @@ static void a_short_file_is_read(void **state)
     assert_int_equal(cluster.parties[0].share_public_key[31], 32);
     assert_null(cluster.parties[0].store);
     assert_null(cluster.parties[0].kill);
-    assert_string_equal(cluster.client_certificate, "/etc/c.pem");
+    assert_string_equal(cluster.client_certificate, "/dev/null");
     const struct uvea_tls_config tls = uvea_cluster_tls(&cluster);
     assert_int_equal(tls.own_party, -1);
     assert_ptr_equal(tls.party_root_files[1], cluster.parties[1].root);
@@ -52,14 +52,14 @@ static void everything_is_read(void **state)
     struct uvea_cluster cluster;
     char path[64];
     write_file(CLIENT "parties:\n"
-                      "  - http: \"[::1]:80\"\n    root: /r\n    share_public_key: " KEY "\n"
+                      "  - http: \"[::1]:80\"\n    root: /dev/null\n    share_public_key: " KEY "\n"
                       "    store: postgres://u@h/d\n    schema: p0\n    start: run a\n"
                       "    stop: run b\n    kill: run 'c'\n" PARTY(
                           "1") "  - {http: \"h:1\", root: r, share_public_key: " KEY
                                ", store: s.db}\n");
     assert_int_equal(uvea_cluster_load(file, &cluster, &context), UVEA_OK);
     assert_string_equal(cluster.parties[0].http, "[::1]:80");
-    assert_string_equal(cluster.parties[0].root, "/r");
+    assert_string_equal(cluster.parties[0].root, "/dev/null");
     assert_string_equal(cluster.parties[0].store, "postgres://u@h/d");
     assert_string_equal(cluster.parties[0].schema, "p0");
     assert_string_equal(cluster.parties[0].start, "run a");
@@ -106,14 +106,21 @@ static void what_is_wrong_is_named(void **state)
          ":5: parties[2]: schema: goes with a store that is a postgres:// URL"},
         {"client: {key: k}\nparties:\n" PARTY("0") PARTY("1") PARTY("2"),
          ":1: client: certificate is missing"},
+        {"parties:\n" PARTY("0") PARTY("3") PARTY("2") CLIENT,
+         ":3: parties[1]: root: DIR/r3.pem: No such file or directory"},
+        {"client: {certificate: r, key: none}\nparties:\n" PARTY("0") PARTY("1") PARTY("2"),
+         ":1: client: key: DIR/none: No such file or directory"},
         {"parties:\n" PARTY("0") PARTY("1") PARTY("2") CLIENT "---\na: b\n",
          ":6: a second document"},
     };
     for (size_t i = 0; i < UVEA_COUNT_OF(cases); i++) {
         struct uvea_cluster cluster;
         char sentence[256];
+        const char *rest = strstr(cases[i].sentence, "DIR");
+        const int before = rest != NULL ? (int)(rest - cases[i].sentence) : 200;
         write_file(cases[i].text);
-        (void)snprintf(sentence, sizeof(sentence), "%s%s", file, cases[i].sentence);
+        (void)snprintf(sentence, sizeof(sentence), "%s%.*s%s%s", file, before, cases[i].sentence,
+                       rest != NULL ? directory : "", rest != NULL ? rest + strlen("DIR") : "");
         assert_int_equal(uvea_cluster_load(file, &cluster, &context), UVEA_ERR_FORMAT);
         assert_string_equal(context.text, sentence);
     }
@@ -122,10 +129,17 @@ static void what_is_wrong_is_named(void **state)
     assert_string_equal(context.text, "/nowhere/c.yaml: No such file or directory");
 }
 
+// What the texts name and is there.
+static const char *const named[] = {"r", "r0.pem", "r1.pem", "r2.pem", "c.key", "k"};
+
 static int enter(void **state)
 {
     (void)state;
     assert_non_null(mkdtemp(directory));
+    for (size_t i = 0; i < UVEA_COUNT_OF(named); i++) {
+        (void)snprintf(file, sizeof(file), "%s/%s", directory, named[i]);
+        write_file("");
+    }
     (void)snprintf(file, sizeof(file), "%s/c.yaml", directory);
     return 0;
 }
@@ -134,6 +148,10 @@ static int leave(void **state)
 {
     (void)state;
     (void)unlink(file);
+    for (size_t i = 0; i < UVEA_COUNT_OF(named); i++) {
+        (void)snprintf(file, sizeof(file), "%s/%s", directory, named[i]);
+        (void)unlink(file);
+    }
     return rmdir(directory);
 }
 
