@@ -15,6 +15,8 @@ static int exit_of(enum uvea_error error)
         return UVEA_EXIT_IO;
     case UVEA_ERR_STATE:
         return UVEA_EXIT_WRONG;
+    case UVEA_ERR_TIMEOUT:
+        return UVEA_EXIT_STUCK;
     default:
         return UVEA_EXIT_USAGE;
     }

@@ -18,7 +18,7 @@ enum uvea_exit {
     UVEA_EXIT_SKIPPED = 14,
     UVEA_EXIT_DIFFER = 15,  // runs with one seed differ
     UVEA_EXIT_COLD = 16,    // a sweep is good, but a point or mark was never met
-    UVEA_EXIT_SIGNAL = 128, // and the signal's number: a sweep was interrupted
+    UVEA_EXIT_SIGNAL = 128, // and the signal's number: it was interrupted
 };
 
 struct uvea_cmd {
@@ -46,7 +46,8 @@ extern const struct uvea_cmd uvea_cmd_proxy;
 extern const struct uvea_cmd uvea_cmd_bench;
 
 // Prints "uvea WHERE: sentence" to standard error and returns the exit status for `error`: USAGE
-// for bad usage and input, IO for what went wrong on this machine, WRONG for a fault of the oracle.
+// for bad usage and input, IO for what went wrong on this machine, STUCK for a party that was not
+// reached or a time that was over, WRONG for a fault of the oracle.
 // context may be empty; the error's own text is then the sentence.
 int uvea_cmd_fail(const char *where, enum uvea_error error,
                   const struct uvea_error_context *context);

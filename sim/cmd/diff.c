@@ -71,11 +71,13 @@ static enum uvea_error replay(struct uvea_target *target, struct uvea_replay_res
                               struct uvea_error_context *context)
 {
     target->config.carries_on = true; // every difference is wanted, not the first
-    UVEA_TRY(uvea_replay_run(&target->config, result, context));
+    const enum uvea_error error = uvea_replay_run(&target->config, result, context);
+    uvea_target_end_progress(target);
+    UVEA_TRY(error);
     if (result->ignored[0] != '\0') {
         (void)printf("left out of the scenario: %s\n", result->ignored);
     }
-    (void)printf("live: %s%s%s\n", uvea_verdict_text(result->verdict),
+    (void)printf("live: %s%s%s\n", uvea_replay_verdict_text(result),
                  result->reason[0] == '\0' ? "" : ": ", result->reason);
     return UVEA_OK;
 }
@@ -127,13 +129,13 @@ const struct uvea_cmd uvea_cmd_diff = {
     .summary = "run a scenario in the simulator and live, and list differing answers",
     .usage =
         "usage: uvea diff FILE --target CLUSTER.yaml [--set KEY=VALUE]... [--seed N]\n"
-        "                 [--ignore-faults]\n"
+        "                 [--ignore-faults] [--progress]\n"
         "\n"
         "Runs the scenario against the cluster (see: uvea help replay) and in the simulator, with\n"
         "one seed and client.window 1, and lists every request that is answered differently:\n"
         "its kind, the oracle's outcome, and what a party answered in each. node_id is left out.\n"
         "\n"
         "Exit status: 0 no difference, 1 output or the machine failed, 2 usage or bad input, 10\n"
-        "some difference.\n",
+        "some difference, 11 a cluster that is not reached.\n",
     .run = diff_command,
 };

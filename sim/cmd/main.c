@@ -20,8 +20,8 @@ static const char exits[] =
     "\nexit status: 0 pass, 1 output or the machine failed, 2 usage or bad input, 10 wrong answer\n"
     "or broken invariant, 11 no progress, 12 crash, 13 resource limit, 14 skipped, 15 runs with "
     "one\n"
-    "seed differ, 16 a sweep never met some point or mark, 130 and 143 a sweep was interrupted\n"
-    "(128 and the signal's number)\n";
+    "seed differ, 16 a sweep never met some point or mark, 130 and 143 interrupted (128 and the\n"
+    "signal's number)\n";
 
 static const struct uvea_cmd *find(const char *name)
 {

@@ -2,6 +2,7 @@
 #include "sim/cmd/args.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/file.h"
+#include "sim/cmd/interrupt.h"
 #include "sim/cmd/run.h"
 #include "sim/cmd/target.h"
 #include "sim/live/report.h"
@@ -63,7 +64,8 @@ static void print_figures(const struct uvea_replay_result *result)
     if (result->ignored[0] != '\0') {
         (void)printf("left out of the scenario: %s\n", result->ignored);
     }
-    (void)printf("enrolled: %" PRIu64 " records by requests\n", result->enrolments);
+    (void)printf("enrolled: %" PRIu64 " of %" PRIu64 " records by requests in %.1f s\n",
+                 result->enrolled, result->enrolments, (double)result->enrolling_ns / 1e9);
     (void)printf("latency: p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, max %.1f ms\n",
                  ms(uvea_replay_latency_ns(result, 500)), ms(uvea_replay_latency_ns(result, 900)),
                  ms(uvea_replay_latency_ns(result, 990)), ms(uvea_replay_latency_ns(result, 1000)));
@@ -79,12 +81,15 @@ static void print_figures(const struct uvea_replay_result *result)
 static void print_verdict(const struct uvea_replay_result *result)
 {
     if (result->verdict != UVEA_VERDICT_PASS) {
-        (void)printf("%s: %s\n", uvea_verdict_text(result->verdict), result->reason);
+        (void)printf("%s: %s\n", uvea_replay_verdict_text(result), result->reason);
+    }
+    if (result->interrupted) {
+        (void)puts("before the next replay: " UVEA_REPLAY_FRESH);
     }
     (void)printf("verdict: %s requests=%" PRIu64 " responses=%" PRIu64 " disagreements=%" PRIu64
                  " mismatches=%" PRIu64 " records=%" PRIu64 " batches=%" PRIu64 " live_ms=%" PRIu64
                  " answers=",
-                 uvea_verdict_text(result->verdict), result->requests, result->responses,
+                 uvea_replay_verdict_text(result), result->requests, result->responses,
                  result->disagreements, result->mismatches, result->records, result->batches,
                  result->elapsed_ns / 1000000);
     for (unsigned i = 0; i < 16; i++) {
@@ -123,6 +128,21 @@ static enum uvea_error write_report(const struct arguments *arguments,
 
 // ---- the command
 
+static bool is_interrupted(void)
+{
+    return uvea_interrupt_signal() != 0;
+}
+
+// A replay that was over before the signal came has its own status.
+static int conclude(enum uvea_error error, const struct uvea_replay_result *result,
+                    const struct uvea_error_context *context)
+{
+    const int status = error == UVEA_OK ? uvea_verdict_exit_status(result->verdict)
+                                        : uvea_cmd_fail("replay", error, context);
+    const bool interrupted = error == UVEA_OK ? result->interrupted : error == UVEA_ERR_CLOSED;
+    return interrupted && is_interrupted() ? UVEA_EXIT_SIGNAL + uvea_interrupt_signal() : status;
+}
+
 static enum uvea_error replay(const struct arguments *arguments, struct uvea_target *target,
                               struct uvea_replay_result *result, struct uvea_error_context *context)
 {
@@ -131,9 +151,13 @@ static enum uvea_error replay(const struct arguments *arguments, struct uvea_tar
     if (arguments->report != NULL) {
         UVEA_TRY(uvea_output_check(arguments->report, context));
     }
+    uvea_interrupt_listen();
+    target->config.interrupted = is_interrupted;
     uvea_run_print_head(&head, &target->scenario);
     (void)fflush(stdout);
-    UVEA_TRY(uvea_replay_run(&target->config, result, context));
+    const enum uvea_error error = uvea_replay_run(&target->config, result, context);
+    uvea_target_end_progress(target);
+    UVEA_TRY(error);
     print_figures(result);
     print_verdict(result);
     return arguments->report == NULL ? UVEA_OK : write_report(arguments, target, result, context);
@@ -152,13 +176,13 @@ static int replay_command(int argc, char **argv)
     if (error == UVEA_OK) {
         error = replay(&arguments, &target, &result, &context);
     }
-    uvea_replay_result_deinit(&result);
     uvea_target_close(&target);
     if (error == UVEA_OK && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
         error = uvea_error_set(&context, UVEA_ERR_IO, "standard output: %s", strerror(errno));
     }
-    return error == UVEA_OK ? uvea_verdict_exit_status(result.verdict)
-                            : uvea_cmd_fail("replay", error, &context);
+    const int status = conclude(error, &result, &context);
+    uvea_replay_result_deinit(&result);
+    return status;
 }
 
 const struct uvea_cmd uvea_cmd_replay = {
@@ -166,7 +190,7 @@ const struct uvea_cmd uvea_cmd_replay = {
     .summary = "run a scenario against a live cluster and judge every answer",
     .usage =
         "usage: uvea replay FILE --target CLUSTER.yaml [--pace RATE] [--report OUT.html]\n"
-        "                   [--set KEY=VALUE]... [--seed N] [--ignore-faults]\n"
+        "                   [--set KEY=VALUE]... [--seed N] [--ignore-faults] [--progress]\n"
         "\n"
         "Enrols the scenario's database by requests, sends its requests, collects all three\n"
         "answers of each, and has them judged as `uvea run` does. The cluster must be empty and\n"
@@ -182,9 +206,14 @@ const struct uvea_cmd uvea_cmd_replay = {
         "  --set KEY=VALUE  override an option of the scenario\n"
         "  --seed N         instead of the scenario's seed\n"
         "  --ignore-faults  leave out what only the simulator can do, and say so\n"
+        "  --progress       say every five seconds how far it is, also when standard error is no\n"
+        "                   terminal\n"
         "\n"
         "Exit status: 0 pass, 1 output or the machine failed, 2 usage, bad input or a cluster that "
         "is\n"
-        "not as it should be, 10 wrong answer, 11 no progress.\n",
+        "not as it should be, 10 wrong answer, 11 no progress or a cluster that is not reached,\n"
+        "130 and 143 interrupted: SIGINT and SIGTERM end it in order, with what was answered "
+        "until\n"
+        "then.\n",
     .run = replay_command,
 };

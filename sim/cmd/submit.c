@@ -248,10 +248,6 @@ static int conclude(const struct options *options, enum uvea_error error,
                     const struct uvea_buf answers[UVEA_PARTY_COUNT],
                     const struct uvea_error_context *context)
 {
-    if (error == UVEA_ERR_TIMEOUT) {
-        fprintf(stderr, "uvea submit: %s\n", context->text);
-        return UVEA_EXIT_STUCK;
-    }
     if (error != UVEA_OK) {
         return uvea_cmd_fail("submit", error, context);
     }

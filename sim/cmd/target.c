@@ -9,17 +9,62 @@
 #include <unistd.h>
 
 #define PATIENCE_NS (180 * UVEA_SECOND)
+#define TERMINAL_NS (200 * UVEA_MS) // between two looks at the progress
+#define LINE_NS (5 * UVEA_SECOND)
 
-static void show_progress(void *arg, size_t answered, size_t requests)
+// ---- progress
+
+static bool is_due(struct uvea_target *target, uint64_t every_ns)
 {
-    (void)arg;
-    (void)fprintf(stderr, "\r%zu of %zu requests answered, enrolments included ", answered,
-                  requests);
-    if (answered == requests) {
-        (void)fputs("\r\033[K", stderr);
+    const uint64_t now_ns = uvea_rt_now_ns(target->rt);
+    if (target->shown_ns != 0 && now_ns - target->shown_ns < every_ns) {
+        return false;
     }
+    target->shown_ns = now_ns;
+    return true;
+}
+
+static void show(const struct uvea_replay_progress *progress, const char *before, const char *after)
+{
+    (void)fprintf(stderr, "%senrolled %zu of %zu, answered %zu of %zu%s", before,
+                  progress->enrolled, progress->enrolments, progress->answered, progress->requests,
+                  after);
     (void)fflush(stderr);
 }
+
+// Over and over in one line.
+static void show_on_terminal(void *arg, const struct uvea_replay_progress *progress)
+{
+    struct uvea_target *target = arg;
+    if (is_due(target, TERMINAL_NS)) {
+        show(progress, "\r", "\033[K");
+    }
+}
+
+static void show_in_lines(void *arg, const struct uvea_replay_progress *progress)
+{
+    struct uvea_target *target = arg;
+    if (is_due(target, LINE_NS)) {
+        show(progress, "", "\n");
+    }
+}
+
+static uvea_replay_progress_fn *choose_progress(bool wanted)
+{
+    if (isatty(STDERR_FILENO)) {
+        return show_on_terminal;
+    }
+    return wanted ? show_in_lines : NULL;
+}
+
+void uvea_target_end_progress(const struct uvea_target *target)
+{
+    if (target->shown_ns != 0 && target->config.progress == show_on_terminal) {
+        (void)fputs("\r\033[K", stderr);
+    }
+}
+
+// ---- opening
 
 static enum uvea_error load(const struct uvea_target_arguments *arguments,
                             struct uvea_scenario *scenario, struct uvea_error_context *context)
@@ -57,7 +102,8 @@ enum uvea_error uvea_target_open(const struct uvea_target_arguments *arguments,
         .control = uvea_target_control(target),
         .patience_ns = PATIENCE_NS,
         .ignore_faults = arguments->ignore_faults,
-        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+        .progress = choose_progress(arguments->progress),
+        .progress_arg = target,
     };
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         const struct uvea_cluster_party *of = &target->cluster.parties[party];

@@ -21,11 +21,13 @@ struct uvea_target_arguments {
     bool has_seed;
     uint64_t seed;
     bool ignore_faults;
+    bool progress;
 };
 // The rows of an option table that fill it.
 #define UVEA_TARGET_OPTIONS(arguments)                                                             \
     {"--target", UVEA_ARG_TEXT, &(arguments)->cluster, NULL},                                      \
         {"--set", UVEA_ARG_LIST, &(arguments)->overrides, NULL},                                   \
+        {"--progress", UVEA_ARG_FLAG, &(arguments)->progress, NULL},                               \
         {"--seed", UVEA_ARG_U64, &(arguments)->seed, &(arguments)->has_seed},                      \
     {                                                                                              \
         "--ignore-faults", UVEA_ARG_FLAG, &(arguments)->ignore_faults, NULL                        \
@@ -37,6 +39,7 @@ struct uvea_target {
     struct uvea_tls *tls;
     struct uvea_rt *rt;
     struct uvea_replay_config config; // ready for a replay
+    uint64_t shown_ns;                // when its progress was last shown; 0: never
 };
 
 // Reads both files, the key and the certificates, and checks the scenario. USAGE without --target.
@@ -45,6 +48,9 @@ UVEA_MUST_USE enum uvea_error uvea_target_open(const struct uvea_target_argument
                                                struct uvea_target *target,
                                                struct uvea_error_context *context);
 void uvea_target_close(struct uvea_target *target);
+
+// Behind a replay: takes away what is shown of its progress.
+void uvea_target_end_progress(const struct uvea_target *target);
 
 // What the cluster file's commands and stores allow. The arg is the target.
 struct uvea_replay_control uvea_target_control(struct uvea_target *target);

@@ -112,6 +112,7 @@ struct uvea_replay_control uvea_target_control(struct uvea_target *target)
             control.can[party] |=
                 command_of(of, (enum uvea_replay_act)which) != NULL ? 1u << which : 0;
         }
+        control.logs[party] = of->log;
         if (of->store == NULL) {
             control.open_store = NULL;
         }

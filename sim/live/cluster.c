@@ -102,6 +102,7 @@ static enum uvea_error keep_party(const struct reading *reading, int node, const
     const char *key;
     const char *store = NULL;
     const char *schema = NULL;
+    const char *log = NULL;
     const char *commands[3] = {NULL};
     const struct uvea_tree_field fields[] = {
         {"http", UVEA_TREE_TEXT, true, &http, 0},
@@ -109,6 +110,7 @@ static enum uvea_error keep_party(const struct reading *reading, int node, const
         {"share_public_key", UVEA_TREE_TEXT, true, &key, 0},
         {"store", UVEA_TREE_TEXT, false, &store, 0},
         {"schema", UVEA_TREE_TEXT, false, &schema, 0},
+        {"log", UVEA_TREE_TEXT, false, &log, 0},
         {"start", UVEA_TREE_TEXT, false, &commands[0], 0},
         {"stop", UVEA_TREE_TEXT, false, &commands[1], 0},
         {"kill", UVEA_TREE_TEXT, false, &commands[2], 0},
@@ -133,6 +135,9 @@ static enum uvea_error keep_party(const struct reading *reading, int node, const
     UVEA_TRY(keep_file(reading, node, path, "root", root, &out->root));
     UVEA_TRY(keep_store(reading->cluster->folder, store, &out->store));
     UVEA_TRY(keep(schema, &out->schema));
+    if (log != NULL) {
+        UVEA_TRY(keep_path(reading->cluster->folder, log, &out->log));
+    }
     UVEA_TRY(keep(commands[0], &out->start));
     UVEA_TRY(keep(commands[1], &out->stop));
     return keep(commands[2], &out->kill);
@@ -215,6 +220,7 @@ void uvea_cluster_deinit(struct uvea_cluster *cluster)
         uvea_mem_free(party->root);
         uvea_mem_free(party->store);
         uvea_mem_free(party->schema);
+        uvea_mem_free(party->log);
         uvea_mem_free(party->start);
         uvea_mem_free(party->stop);
         uvea_mem_free(party->kill);

@@ -6,6 +6,7 @@
 //       share_public_key: ... # base64; its shares are sealed to it
 //       store: p0/store.db    # optional: SQLite file or postgres:// URL, for whoever checks it
 //       schema: p0            # with a URL only
+//       log: p0/uvead.log     # optional: where its output goes, for sentences
 //       start: command        # optional, as stop and kill: run by a shell in the file's folder
 //   client:
 //     key: pki/client.key.pem
@@ -28,6 +29,7 @@ struct uvea_cluster_party {
     uint8_t share_public_key[UVEA_SHARE_KEY_BYTES];
     char *store; // a path or a URL; NULL, as the following, when not given
     char *schema;
+    char *log; // a path
     char *start;
     char *stop;
     char *kill;

@@ -256,6 +256,7 @@ static void put_party(struct uvea_text *text, const struct making *making, unsig
     } else {
         uvea_text_put(text, "    store: p%u/store.db\n", party);
     }
+    uvea_text_put(text, "    log: p%u/uvead.log\n", party);
     put_command(text, plan, "start", party);
     put_command(text, plan, "stop", party);
     put_command(text, plan, "kill", party);

@@ -47,7 +47,9 @@ static enum uvea_error give_up(const struct uvea_keeper *keeper, struct uvea_err
         }
         add(&list, "%sparty %u %u times", list.text[0] == '\0' ? "" : ", ", party, at->starts);
         if (at->said.text[0] != '\0') {
-            add(&list, " (%.120s)", at->said.text);
+            add(&list, " (%.240s)", at->said.text);
+        } else if (keeper->control->logs[party] != NULL) {
+            add(&list, " (see %.100s)", keeper->control->logs[party]);
         }
     }
     return uvea_error_set(reason, UVEA_ERR_TIMEOUT,
@@ -111,10 +113,18 @@ static enum uvea_error miss(struct uvea_keeper *keeper, unsigned party,
 
 // ---- all of them
 
+bool uvea_keeper_interrupted(const struct uvea_keeper *keeper)
+{
+    return keeper->interrupted != NULL && keeper->interrupted();
+}
+
 enum uvea_error uvea_keeper_attend(struct uvea_keeper *keeper, uint64_t progress,
                                    struct uvea_error_context *reason)
 {
     const uint64_t now_ns = uvea_rt_now_ns(keeper->rt);
+    if (uvea_keeper_interrupted(keeper)) {
+        return uvea_error_set(reason, UVEA_ERR_CLOSED, "interrupted");
+    }
     if (keeper->looked_ns != 0 && now_ns - keeper->looked_ns < LOOK_NS) {
         return UVEA_OK;
     }

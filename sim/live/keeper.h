@@ -21,12 +21,13 @@ struct uvea_keeper_party {
     struct uvea_error_context said; // of its last start; empty when that was good
 };
 
-// Given: the first three; borrowed. The others are all zero before the first call. heard: some
+// Given: the first four; borrowed. The others are all zero before the first call. heard: some
 // party has answered something, also to others; set it when it is known.
 struct uvea_keeper {
     struct uvea_rt *rt;
     const char *const *addresses; // of the parties' HTTP servers
     const struct uvea_replay_control *control;
+    bool (*interrupted)(void); // or NULL
     struct uvea_keeper_party parties[UVEA_PARTY_COUNT];
     bool heard;
     uint64_t looked_ns; // when all were last asked; 0: never
@@ -37,9 +38,11 @@ struct uvea_keeper {
 // seconds is started, if it can be, and again three seconds later; none before some party has been
 // heard: nobody's cluster is started unasked. progress: a number that rises whenever something was
 // achieved. TIMEOUT: one was started ten times in a row and nothing was achieved meanwhile; the
-// sentence says how often which was, or how its command fails.
+// sentence says how often which was, or how its command fails. CLOSED: interrupted.
 UVEA_MUST_USE enum uvea_error uvea_keeper_attend(struct uvea_keeper *keeper, uint64_t progress,
                                                  struct uvea_error_context *reason);
+
+bool uvea_keeper_interrupted(const struct uvea_keeper *keeper);
 
 // (blocks) Starts a party now. That it fails is remembered, and tried again by the above.
 void uvea_keeper_start(struct uvea_keeper *keeper, unsigned party);

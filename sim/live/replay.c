@@ -4,10 +4,10 @@
 #include "sim/live/replay_impl.h"
 #include "sim/world/setup.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define POLL_NS_MAX (10 * UVEA_MS) // which bounds how exact latencies are
@@ -43,6 +43,10 @@ static enum uvea_error attend(void *arg, struct uvea_error_context *reason)
 {
     struct uvea_replay *replay = arg;
     const struct uvea_client *client = &replay->client;
+    if (replay->config->progress != NULL) {
+        const struct uvea_replay_progress progress = uvea_replay_progress(replay);
+        replay->config->progress(replay->config->progress_arg, &progress);
+    }
     return uvea_keeper_attend(&replay->keeper,
                               client->sent + client->read[0] + client->read[1] + client->read[2],
                               reason);
@@ -107,6 +111,14 @@ static void judge(struct uvea_replay *replay)
     if (verdict.violations[UVEA_LEDGER_SAFETY] + verdict.violations[UVEA_LEDGER_EXPECTATION] > 0) {
         decide(result, UVEA_VERDICT_WRONG, "%.400s", verdict.reason);
     }
+    if (replay->client.error == UVEA_ERR_CLOSED && uvea_keeper_interrupted(&replay->keeper)) {
+        result->interrupted = result->verdict == UVEA_VERDICT_PASS;
+        decide(result, UVEA_VERDICT_NO_PROGRESS,
+               "%" PRIu64 " of %" PRIu64 " records were enrolled, %" PRIu64 " of %" PRIu64
+               " requests sent, %" PRIu64 " answered by all parties",
+               result->enrolled, result->enrolments, result->sent, result->requests,
+               result->responses / UVEA_PARTY_COUNT);
+    }
     if (!replay->client.finished) {
         struct uvea_error_context parties;
         uvea_keeper_describe(&replay->keeper, &parties);
@@ -118,93 +130,6 @@ static void judge(struct uvea_replay *replay)
     }
 }
 
-// ---- figures
-
-// A uvea_ledger_answer_fn.
-static enum uvea_error add_row(void *arg, const struct uvea_ledger_answer *answer)
-{
-    struct uvea_replay *replay = arg;
-    struct uvea_rows *enrolled = &replay->enrolled;
-    return uvea_rows_add(enrolled->count < replay->enrolments ? enrolled : &replay->result->rows,
-                         answer);
-}
-
-static void collect_numbers(struct uvea_replay *replay)
-{
-    struct uvea_replay_result *result = replay->result;
-    const struct uvea_ledger_verdict verdict = uvea_ledger_verdict(replay->ledger);
-    for (size_t i = replay->enrolments; i < replay->scenario.request_count; i++) {
-        result->requests += replay->scenario.requests[i].type != UVEA_PLAN_RESTART;
-    }
-    result->enrolments = replay->enrolments;
-    result->disagreements = verdict.disagreements;
-    result->mismatches = verdict.mismatches;
-    result->records = verdict.records;
-    result->batches = verdict.batches;
-    result->errors = verdict.errors;
-    result->bytes_sent = replay->client.bytes_sent;
-    result->bytes_received = replay->client.bytes_received;
-}
-
-static uint64_t last_answer(const struct uvea_client_times *times)
-{
-    uint64_t last_ns = 0;
-    for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        if (times->answered_ns[party] == 0) {
-            return 0;
-        }
-        last_ns = times->answered_ns[party] > last_ns ? times->answered_ns[party] : last_ns;
-    }
-    return last_ns;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a;
-    const uint64_t right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
-}
-
-// Messages are numbered from 1 in the order of sending, because the cluster was empty and requests
-// are sent one after the other.
-static enum uvea_error collect_times(struct uvea_replay *replay)
-{
-    struct uvea_replay_result *result = replay->result;
-    const size_t count = replay->client.sent;
-    uint64_t end_ns = replay->client.paced_from_ns;
-    result->latencies_ns = uvea_mem_alloc(count, sizeof(*result->latencies_ns));
-    if (result->latencies_ns == NULL) {
-        return UVEA_ERR_MEMORY;
-    }
-    for (size_t i = replay->enrolments; i < count; i++) {
-        const struct uvea_client_times *times = &replay->times[i];
-        const uint64_t last_ns = last_answer(times);
-        if (last_ns == 0) {
-            continue;
-        }
-        const uint64_t latency_ns = last_ns > times->accepted_ns ? last_ns - times->accepted_ns : 0;
-        result->latencies_ns[result->latency_count++] = latency_ns;
-        if (i - replay->enrolments < result->rows.count) {
-            result->rows.at[i - replay->enrolments].latency_ns = latency_ns;
-        }
-        result->responses += UVEA_PARTY_COUNT;
-        end_ns = last_ns > end_ns ? last_ns : end_ns;
-    }
-    qsort(result->latencies_ns, result->latency_count, sizeof(*result->latencies_ns), by_size);
-    result->elapsed_ns = end_ns - replay->client.paced_from_ns;
-    return UVEA_OK;
-}
-
-uint64_t uvea_replay_latency_ns(const struct uvea_replay_result *result, unsigned q)
-{
-    if (result->latency_count == 0) {
-        return 0;
-    }
-    size_t at = (result->latency_count * q + 999) / 1000;
-    at = at == 0 ? 1 : at;
-    return result->latencies_ns[at - 1];
-}
-
 // ---- the whole
 
 static enum uvea_error set_up(struct uvea_replay *replay, struct uvea_error_context *context)
@@ -212,6 +137,9 @@ static enum uvea_error set_up(struct uvea_replay *replay, struct uvea_error_cont
     const struct uvea_replay_config *config = replay->config;
     struct uvea_ledger_config ledger = uvea_setup_ledger(&replay->scenario);
     ledger.from_results = true;
+    for (size_t i = replay->enrolments; i < replay->scenario.request_count; i++) {
+        replay->requests += replay->scenario.requests[i].type != UVEA_PLAN_RESTART;
+    }
     UVEA_TRY(uvea_ledger_open(&ledger, &replay->ledger));
     UVEA_TRY(uvea_population_init(&replay->population, &replay->scenario, context));
     replay->times = uvea_mem_alloc(replay->scenario.request_count, sizeof(*replay->times));
@@ -235,8 +163,6 @@ static enum uvea_error set_up(struct uvea_replay *replay, struct uvea_error_cont
         .restart_arg = replay,
         .attend = attend,
         .attend_arg = replay,
-        .progress = config->progress,
-        .progress_arg = config->progress_arg,
     };
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         replay->client.addresses[party] = config->addresses[party];
@@ -250,17 +176,16 @@ static enum uvea_error carry_out(struct uvea_replay *replay, struct uvea_error_c
     UVEA_TRY(uvea_replay_check(replay->config, &replay->keeper, &replay->result->common_config,
                                context));
     UVEA_TRY(set_up(replay, context));
+    replay->began_ns = uvea_rt_now_ns(replay->config->rt);
     uvea_client_run(&replay->client);
     if (replay->client.bad_plan) {
         return uvea_error_set(context, replay->client.error, "%s", replay->client.reason.text);
     }
     UVEA_TRY(uvea_replay_check_ledger(replay, context));
     UVEA_TRY(uvea_ledger_failure(replay->ledger, context));
-    UVEA_TRY(uvea_ledger_answers(replay->ledger, add_row, replay));
-    collect_numbers(replay);
-    UVEA_TRY(collect_times(replay));
+    UVEA_TRY(uvea_replay_collect(replay));
     judge(replay);
-    return uvea_ledger_hash(replay->ledger, replay->enrolments, replay->result->answers_hash);
+    return UVEA_OK;
 }
 
 enum uvea_error uvea_replay_run(const struct uvea_replay_config *config,
@@ -275,7 +200,11 @@ enum uvea_error uvea_replay_run(const struct uvea_replay_config *config,
     replay->config = config;
     replay->result = result;
     replay->keeper = (struct uvea_keeper){
-        .rt = config->rt, .addresses = config->addresses, .control = &config->control};
+        .rt = config->rt,
+        .addresses = config->addresses,
+        .control = &config->control,
+        .interrupted = config->interrupted,
+    };
     error =
         uvea_replay_plan(config, &replay->scenario, &replay->enrolments, result->ignored, context);
     if (error == UVEA_OK) {
@@ -288,6 +217,11 @@ enum uvea_error uvea_replay_run(const struct uvea_replay_config *config,
     }
     uvea_mem_free(replay);
     return error;
+}
+
+const char *uvea_replay_verdict_text(const struct uvea_replay_result *result)
+{
+    return result->interrupted ? "interrupted" : uvea_verdict_text(result->verdict);
 }
 
 void uvea_replay_result_deinit(struct uvea_replay_result *result)

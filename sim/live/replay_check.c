@@ -104,10 +104,10 @@ static enum uvea_error check_state(const struct uvea_replay_config *config,
     UVEA_TRY(error);
     UVEA_TRY_CLEANUP(compare(party, wanted, state.common_config, context));
     if (state.db_len != 0) {
-        error = uvea_error_set(context, UVEA_ERR_USAGE,
-                               "the cluster is not empty: party %u holds %llu records; a replay "
-                               "enrols its own and needs a fresh cluster",
-                               party, (unsigned long long)state.db_len);
+        error = uvea_error_set(
+            context, UVEA_ERR_USAGE,
+            "the cluster is not empty: party %u holds %llu records; " UVEA_REPLAY_FRESH, party,
+            (unsigned long long)state.db_len);
     }
     if (error == UVEA_OK && party == 0) {
         error = append_config(state.common_config, common_config);
@@ -139,10 +139,10 @@ static enum uvea_error check_empty(const struct uvea_replay_config *config,
                               member);
     }
     if (count > 0) {
-        return uvea_error_set(context, UVEA_ERR_USAGE,
-                              "the cluster is not empty: party %u has %s of earlier requests; a "
-                              "replay needs a fresh cluster",
-                              party, member);
+        return uvea_error_set(
+            context, UVEA_ERR_USAGE,
+            "the cluster is not empty: party %u has %s of earlier requests; " UVEA_REPLAY_FRESH,
+            party, member);
     }
     return UVEA_OK;
 }

@@ -31,6 +31,8 @@ struct uvea_replay {
     struct uvea_replay_result *result;
     struct uvea_scenario scenario; // as it is carried out
     size_t enrolments;
+    size_t requests; // behind them, without restarts
+    uint64_t began_ns;
     struct uvea_population population;
     struct uvea_ledger *ledger;
     struct uvea_client client;
@@ -43,5 +45,10 @@ struct uvea_replay {
 // whatever was found, until they are ready. Or says in the result why not.
 UVEA_MUST_USE enum uvea_error uvea_replay_check_ledger(struct uvea_replay *replay,
                                                        struct uvea_error_context *context);
+
+struct uvea_replay_progress uvea_replay_progress(const struct uvea_replay *replay);
+
+// Behind the client's end: rows, figures and hash of the result.
+UVEA_MUST_USE enum uvea_error uvea_replay_collect(struct uvea_replay *replay);
 
 #endif

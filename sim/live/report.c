@@ -91,7 +91,7 @@ static void put_head(struct page *page, const struct uvea_report_head *head,
     mark(page, ", seed %" PRIu64 ", build ", head->seed);
     show_text(page, head->build);
     mark(page, ".</p>\n<p class=\"%s\">Verdict: <b>%s</b>",
-         result->verdict == UVEA_VERDICT_PASS ? "good" : "bad", uvea_verdict_text(result->verdict));
+         result->verdict == UVEA_VERDICT_PASS ? "good" : "bad", uvea_replay_verdict_text(result));
     if (result->reason[0] != '\0') {
         mark(page, ": ");
         show_text(page, result->reason);
@@ -119,7 +119,7 @@ static void put_figures(struct page *page, const struct uvea_replay_result *resu
         {"mismatches", result->mismatches},
         {"answered with an error", result->errors},
         {"records at the end", result->records},
-        {"enrolled before the first request", result->enrolments},
+        {"enrolled before the first request", result->enrolled},
         {"batches", result->batches},
         {"bytes sent over HTTP", result->bytes_sent},
         {"bytes received over HTTP", result->bytes_received},

@@ -22,7 +22,8 @@ struct uvea_submit {
 };
 
 // (blocks) Gives the object, when there is one, to all three parties. TIMEOUT: a party was not
-// reached in time; USAGE: it refused, or the id was used before; the sentence names party and status.
+// reached in time; USAGE: it refused, or the id was used before; the sentence names party and
+// status.
 UVEA_MUST_USE enum uvea_error uvea_submit_upload(const struct uvea_submit *submit,
                                                  struct uvea_error_context *context);
 
@@ -34,8 +35,8 @@ UVEA_MUST_USE enum uvea_error uvea_submit_post(const struct uvea_submit *submit,
 // (blocks) Waits for each party's answer to what has this sequence number: its JSON text and a NUL
 // that len does not count, appended to the party's buffer. read: number of the last of each party's
 // results that is not to be looked at, 0 for none; it moves on to the answer. A party that is not
-// reached is asked again. TIMEOUT names the first that has none, and how asking it went last; answers
-// that came are kept.
+// reached is asked again. TIMEOUT names the first that has none, and how asking it went last;
+// answers that came are kept.
 UVEA_MUST_USE enum uvea_error uvea_submit_await(const struct uvea_submit *submit, uint64_t sequence,
                                                 uint64_t read[UVEA_PARTY_COUNT],
                                                 struct uvea_buf answers[UVEA_PARTY_COUNT],

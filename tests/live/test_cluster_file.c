@@ -53,7 +53,7 @@ static void everything_is_read(void **state)
     char path[64];
     write_file(CLIENT "parties:\n"
                       "  - http: \"[::1]:80\"\n    root: /dev/null\n    share_public_key: " KEY "\n"
-                      "    store: postgres://u@h/d\n    schema: p0\n    start: run a\n"
+                      "    store: postgres://u@h/d\n    schema: p0\n    log: l\n    start: run a\n"
                       "    stop: run b\n    kill: run 'c'\n" PARTY(
                           "1") "  - {http: \"h:1\", root: r, share_public_key: " KEY
                                ", store: s.db}\n");
@@ -65,6 +65,8 @@ static void everything_is_read(void **state)
     assert_string_equal(cluster.parties[0].start, "run a");
     assert_string_equal(cluster.parties[0].stop, "run b");
     assert_string_equal(cluster.parties[0].kill, "run 'c'");
+    (void)snprintf(path, sizeof(path), "%s/l", directory);
+    assert_string_equal(cluster.parties[0].log, path);
     (void)snprintf(path, sizeof(path), "%s/s.db", directory);
     assert_string_equal(cluster.parties[2].store, path);
     uvea_cluster_deinit(&cluster);

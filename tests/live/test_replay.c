@@ -231,7 +231,8 @@ static void parties_that_cannot_be_kept_running_are_named(void **state)
     (void)state;
     struct stage *stage = stage_open(MIXED, MIXED);
     stage->beside = kill_whenever_it_runs;
-    expect_given_up(stage, "party 1 10 times");
+    stage->config.control.logs[1] = "logs/p1";
+    expect_given_up(stage, "party 1 10 times (see logs/p1)");
     stage = stage_open(MIXED, MIXED);
     stage->broken[1] = true;
     expect_given_up(stage, "party 1 10 times (no such program)");
@@ -261,6 +262,67 @@ static void parties_that_nobody_listens_for_are_not_started(void **state)
     }
     expect_error(stage, UVEA_ERR_TIMEOUT,
                  "party 0 at nobody:1 does not answer GET /startup-sync: nobody listens");
+}
+
+// ---- its end by a signal
+
+static bool signalled;
+
+static bool is_signalled(void)
+{
+    return signalled;
+}
+
+static void signal_later(void *arg)
+{
+    struct stage *stage = arg;
+    assert_int_equal(uvea_rt_sleep_ns(stage->rt, 30 * UVEA_SECOND), UVEA_OK);
+    signalled = true;
+}
+
+struct seen {
+    unsigned calls;
+    struct uvea_replay_progress last;
+};
+
+static void see(void *arg, const struct uvea_replay_progress *progress)
+{
+    struct seen *seen = arg;
+    seen->calls++;
+    assert_true(progress->enrolled >= seen->last.enrolled);
+    assert_true(progress->answered >= seen->last.answered);
+    assert_true(progress->answered == 0 || progress->enrolled == progress->enrolments);
+    seen->last = *progress;
+}
+
+static void interrupted_replays_say_how_far_they_came(void **state)
+{
+    (void)state;
+    struct seen seen = {.calls = 0};
+    struct stage *stage = stage_open(MIXED, MIXED);
+    signalled = false;
+    stage->config.interrupted = is_signalled;
+    stage->config.progress = see;
+    stage->config.progress_arg = &seen;
+    stage->config.pace_ns = 10 * UVEA_SECOND;
+    stage->beside = signal_later;
+    const struct uvea_replay_result *result = run(stage);
+    assert_true(result->interrupted);
+    assert_string_equal(uvea_replay_verdict_text(result), "interrupted");
+    assert_string_equal(result->reason,
+                        "4 of 4 records were enrolled, 3 of 18 requests sent, 3 answered by all "
+                        "parties");
+    assert_int_equal(result->responses, 9);
+    assert_in_range(result->enrolling_ns, UVEA_MS, 10 * UVEA_SECOND);
+    assert_true(seen.calls > 10);
+    assert_int_equal(seen.last.answered, 3);
+    assert_int_equal(seen.last.requests, 18);
+    assert_string_equal(result->ledger, "skipped, not every request was answered by all parties");
+    stage_close(stage);
+    stage = stage_open(TWO, TWO);
+    stage->config.interrupted = is_signalled;
+    stage->config.addresses[0] = "nobody:1";
+    expect_error(stage, UVEA_ERR_CLOSED, "interrupted");
 }
 
 // ---- what is refused
@@ -492,6 +554,7 @@ int main(void)
         cmocka_unit_test(parties_that_cannot_be_kept_running_are_named),
         cmocka_unit_test(clusters_that_stay_away_are_told_of),
         cmocka_unit_test(parties_that_nobody_listens_for_are_not_started),
+        cmocka_unit_test(interrupted_replays_say_how_far_they_came),
         cmocka_unit_test(other_configurations_are_named),
         cmocka_unit_test(clusters_must_be_empty),
         cmocka_unit_test(what_only_the_simulator_can_do_is_named),

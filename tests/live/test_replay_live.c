@@ -72,8 +72,9 @@ static void expect(int status, const char *says, const char *line)
 {
     const struct shell_result *r = shell("%s", line);
     if (r->status != status || (strstr(r->out, says) == NULL && strstr(r->err, says) == NULL)) {
-        fail_msg("%s\nstatus %d, not %d with '%s':\n%s%s\n%s", line, r->status, status, says,
-                 r->out, r->err, shell("tail -n 5 c/p*/uvead.log")->out);
+        print_error("%s\nstatus %d, not %d with '%s':\n%s%s\n", line, r->status, status, says,
+                    r->out, r->err);
+        fail_msg("%s", shell("tail -n 5 c/p*/uvead.log")->out);
     }
 }
 
@@ -103,6 +104,27 @@ static void kills_from_outside_are_healed(void **state)
            "\"$UVEA\" replay s.yaml --target c/cluster.yaml --pace 1 & replay=$!; "
            "for party in 1 0 2 1; do sleep 3; \"$UVEA\" cluster kill c $party; done; "
            "wait $replay || exit; \"$UVEA\" cluster status c >/dev/null || exit 98");
+}
+
+static void signals_end_it_in_order(void **state)
+{
+    (void)state;
+    write_scenario("  - {type: mix, repeat: 30, enrolments: 2}\n");
+    start_cluster();
+    expect(143, "verdict: interrupted requests=30 ",
+           "\"$UVEA\" replay s.yaml --target c/cluster.yaml --pace 1 --progress --report r.html "
+           ">out 2>err & replay=$!; until grep -q 'answered [1-9][0-9]* of 30' err; do sleep 0.1; "
+           "done; kill $replay; wait $replay; status=$?; cat out err; "
+           "grep -q '^interrupted: 2 of 2 records were enrolled, ' out && "
+           "grep -q '^before the next replay: .*dev cluster down and up' out && "
+           "grep -q 'enrolled: 2 of 2 records by requests in [0-9]' out && "
+           "grep -q '<b>interrupted</b>' r.html || exit 99; exit $status");
+    expect(2, "another directory for uvea cluster init",
+           "\"$UVEA\" replay s.yaml --target c/cluster.yaml");
+    expect(0, "", "\"$UVEA\" cluster status c && \"$UVEA\" cluster stop c");
+    expect(11, "party 0 at 127.0.0.1:",
+           "\"$UVEA\" replay s.yaml --target c/cluster.yaml >out 2>err; status=$?; "
+           "grep 'does not answer GET /startup-sync: nobody listens' err; exit $status");
 }
 
 static void live_and_simulated_answers_are_the_same(void **state)
@@ -139,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(replay_passes_over_a_kill, shell_set_up, leave),
         cmocka_unit_test_setup_teardown(kills_from_outside_are_healed, shell_set_up, leave),
+        cmocka_unit_test_setup_teardown(signals_end_it_in_order, shell_set_up, leave),
         cmocka_unit_test_setup_teardown(live_and_simulated_answers_are_the_same, shell_set_up,
                                         leave),
         cmocka_unit_test_setup_teardown(files_and_options_are_named, shell_set_up, leave),
