@@ -117,7 +117,7 @@ static void what_is_wrong_is_named(void **state)
     };
     for (size_t i = 0; i < UVEA_COUNT_OF(cases); i++) {
         struct uvea_cluster cluster;
-        char sentence[256];
+        char sentence[512];
         const char *rest = strstr(cases[i].sentence, "DIR");
         const int before = rest != NULL ? (int)(rest - cases[i].sentence) : 200;
         write_file(cases[i].text);
