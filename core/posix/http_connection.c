@@ -53,6 +53,14 @@ void uvea_posix_connection_refuse(struct uvea_posix_connection *connection, cons
     }
 }
 
+void uvea_posix_connection_refuse_late(struct uvea_posix_connection *connection, const char *what)
+{
+    const uint64_t idle_ns = connection->server->posix->config.http_idle_ns_max;
+
+    uvea_posix_connection_refuse(connection, "%s within %llu ms", what,
+                                 (unsigned long long)(idle_ns / UVEA_MS));
+}
+
 // With what TLS knows of it; otherwise with `else_text`, unless that is NULL.
 static void refuse_for_tls(struct uvea_posix_connection *connection, const char *else_text)
 {
@@ -175,11 +183,15 @@ static void *answers(void *arg)
     struct uvea_posix_connection *connection = arg;
     uint8_t piece[PIECE_BYTES];
     ssize_t got = recv(connection->pair_fd, piece, sizeof(piece), 0);
+    enum uvea_error error = UVEA_OK;
 
-    while (got > 0 && write_all(connection, piece, (size_t)got) == UVEA_OK) {
-        got = recv(connection->pair_fd, piece, sizeof(piece), 0);
+    while (got > 0 && error == UVEA_OK) {
+        error = write_all(connection, piece, (size_t)got);
+        got = error == UVEA_OK ? recv(connection->pair_fd, piece, sizeof(piece), 0) : 0;
     }
-    if (got <= 0) {
+    if (error == UVEA_ERR_TIMEOUT) {
+        uvea_posix_connection_refuse_late(connection, "its answer was not taken");
+    } else if (error == UVEA_OK) {
         note_end(connection);
     }
     (void)shutdown(connection->pair_fd, SHUT_RDWR);

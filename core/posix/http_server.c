@@ -216,10 +216,8 @@ static void end_late_ones(struct uvea_http_server *server)
         late->ending = true;
         (void)pthread_mutex_unlock(&server->lock);
         if (amiss) {
-            uvea_posix_connection_refuse(
-                late, "%s within %llu ms",
-                answering ? "its answer was not taken" : "no whole request",
-                (unsigned long long)(server->posix->config.http_idle_ns_max / UVEA_MS));
+            uvea_posix_connection_refuse_late(late, answering ? "its answer was not taken"
+                                                              : "no whole request");
         }
         (void)pthread_mutex_lock(&server->lock);
         uvea_posix_connection_end(late);

@@ -82,6 +82,9 @@ UVEA_PRINTF(2, 3)
 void uvea_posix_connection_refuse(struct uvea_posix_connection *connection, const char *format,
                                   ...);
 
+// The same: what has not happened within http_idle_ns_max.
+void uvea_posix_connection_refuse_late(struct uvea_posix_connection *connection, const char *what);
+
 // With the lock. Everything that waits for it fails at once; what was written still arrives.
 void uvea_posix_connection_cut(struct uvea_posix_connection *connection);
 // With the lock, once. No further request is read; an answer still goes out, until somebody cuts
