@@ -1,5 +1,7 @@
 // Accepting: every inbound stream gets a task and a deadline of its own, so that a silent or
-// hostile connector costs a slot for a while and nothing else.
+// hostile connector costs a slot for a while and nothing else. A stream that is refused is closed
+// by its task at once; the task itself is joined before the next stream is taken, and when none
+// comes at most the time of a handshake later.
 #include "core/net/mesh_impl.h"
 
 #include <string.h>
@@ -47,11 +49,22 @@ static enum uvea_error find_side(const struct uvea_mesh *mesh, const struct uvea
     return uvea_error_set(context, UVEA_ERR_PEER, "unknown identity \"%s\"", shown);
 }
 
-// From here on the accept task leaves the stream alone. False: it has just ended it.
-static bool decide(struct uvea_pending *pending)
+// From a handshake that is under way to what becomes of it: who comes first says. True: the caller.
+static bool settle(struct uvea_pending *pending, enum uvea_pending_state state)
 {
     enum uvea_pending_state expected = UVEA_PENDING_TALKING;
-    return atomic_compare_exchange_strong(&pending->state, &expected, UVEA_PENDING_DECIDED);
+    return atomic_compare_exchange_strong(&pending->state, &expected, state);
+}
+
+// What the accept task ended it for.
+static enum uvea_error say_ended(const struct uvea_pending *pending,
+                                 struct uvea_error_context *context)
+{
+    return atomic_load(&pending->state) == UVEA_PENDING_STOPPED
+               ? uvea_error_set(context, UVEA_ERR_CLOSED, "handshake: ended, as the mesh stops")
+               : uvea_error_set(context, UVEA_ERR_LIMIT,
+                                "handshake: ended for a newer one, as %d were under way",
+                                UVEA_MESH_PENDING_MAX);
 }
 
 static enum uvea_error let_in(struct uvea_pending *pending, const struct uvea_hello *hello,
@@ -91,12 +104,34 @@ static enum uvea_error talk(struct uvea_pending *pending, struct uvea_error_cont
     struct uvea_hello hello;
     enum uvea_error error =
         uvea_handshake_listen(mesh->rt, pending->stream, &hello, deadline_ns, context);
-    if (!decide(pending)) {
-        return uvea_error_set(context, UVEA_ERR_LIMIT,
-                              "handshake: ended for a newer one, as %d were under way",
-                              UVEA_MESH_PENDING_MAX);
+    if (!settle(pending, UVEA_PENDING_DECIDED)) {
+        return say_ended(pending, context);
     }
     return error != UVEA_OK ? error : let_in(pending, &hello, deadline_ns, context);
+}
+
+static void tell(struct uvea_mesh *mesh, enum uvea_error error,
+                 const struct uvea_error_context *context)
+{
+    (void)atomic_fetch_add(&mesh->refused, 1);
+    if (mesh->config.refused != NULL) {
+        mesh->config.refused(mesh->config.refused_arg, error, context);
+    }
+}
+
+// Closes the stream, unless the accept task has ended it: that one may not be through with it.
+static void refuse(struct uvea_pending *pending, enum uvea_error error,
+                   struct uvea_error_context *context)
+{
+    struct uvea_mesh *mesh = pending->mesh;
+    if (pending->stream != NULL) {
+        uvea_mesh_add_reason(mesh, pending->stream, context);
+    }
+    if (atomic_load(&pending->state) == UVEA_PENDING_DECIDED) {
+        uvea_rt_stream_close(mesh->rt, pending->stream);
+        pending->stream = NULL;
+    }
+    tell(mesh, error, context);
 }
 
 static void pending_task(void *arg)
@@ -106,14 +141,7 @@ static void pending_task(void *arg)
     struct uvea_error_context context = {{0}};
     enum uvea_error error = talk(pending, &context);
     if (error != UVEA_OK) {
-        (void)atomic_fetch_add(&mesh->refused, 1);
-        if (pending->stream != NULL) {
-            uvea_mesh_add_reason(mesh, pending->stream, &context);
-            uvea_rt_stream_shut(mesh->rt, pending->stream);
-        }
-        if (mesh->config.refused != NULL) {
-            mesh->config.refused(mesh->config.refused_arg, error, &context);
-        }
+        refuse(pending, error, &context);
     }
     // There is room for every slot: this neither waits nor fails before the mesh is closed.
     error = uvea_rt_channel_send(mesh->rt, mesh->done, pending, UVEA_NEVER);
@@ -126,6 +154,15 @@ static void release(struct uvea_pending *pending)
     uvea_rt_join(mesh->rt, pending->task);
     uvea_rt_stream_close(mesh->rt, pending->stream);
     *pending = (struct uvea_pending){0};
+    mesh->pending_count--;
+}
+
+static void release_ended(struct uvea_mesh *mesh)
+{
+    void *ended;
+    while (uvea_rt_channel_recv(mesh->rt, mesh->done, &ended, 0) == UVEA_OK) {
+        release(ended);
+    }
 }
 
 static struct uvea_pending *oldest_talking(struct uvea_mesh *mesh)
@@ -141,13 +178,19 @@ static struct uvea_pending *oldest_talking(struct uvea_mesh *mesh)
     return oldest;
 }
 
+// state: why.
+static void end_pending(struct uvea_pending *pending, enum uvea_pending_state state)
+{
+    if (settle(pending, state)) {
+        uvea_rt_stream_shut(pending->mesh->rt, pending->stream);
+    }
+}
+
 static void evict_oldest(struct uvea_mesh *mesh)
 {
     struct uvea_pending *oldest = oldest_talking(mesh);
-    enum uvea_pending_state expected = UVEA_PENDING_TALKING;
-    if (oldest != NULL &&
-        atomic_compare_exchange_strong(&oldest->state, &expected, UVEA_PENDING_EVICTED)) {
-        uvea_rt_stream_shut(mesh->rt, oldest->stream);
+    if (oldest != NULL) {
+        end_pending(oldest, UVEA_PENDING_EVICTED);
     }
 }
 
@@ -164,12 +207,9 @@ static struct uvea_pending *free_slot(struct uvea_mesh *mesh)
 // (blocks) A free slot, at the price of the oldest handshake when there is none. NULL: stopping.
 static struct uvea_pending *take_slot(struct uvea_mesh *mesh)
 {
-    void *ended;
-    while (uvea_rt_channel_recv(mesh->rt, mesh->done, &ended, 0) == UVEA_OK) {
-        release(ended);
-    }
     struct uvea_pending *slot = free_slot(mesh);
     while (slot == NULL) {
+        void *ended;
         evict_oldest(mesh);
         if (uvea_rt_channel_recv(mesh->rt, mesh->done, &ended, UVEA_NEVER) != UVEA_OK) {
             return NULL;
@@ -180,29 +220,33 @@ static struct uvea_pending *take_slot(struct uvea_mesh *mesh)
     return slot;
 }
 
-// (blocks) Waits a little when accepting failed for a passing reason. False: stopping.
-static bool accept_again(struct uvea_mesh *mesh, enum uvea_error error)
-{
-    void *nothing;
-    return error != UVEA_ERR_CLOSED &&
-           uvea_rt_channel_recv(mesh->rt, mesh->stop, &nothing,
-                                uvea_rt_deadline_ns(mesh->rt, accept_retry_ns)) == UVEA_ERR_TIMEOUT;
-}
-
 static void begin_pending(struct uvea_mesh *mesh, struct uvea_pending *slot,
                           struct uvea_stream *stream)
 {
     *slot = (struct uvea_pending){.mesh = mesh, .stream = stream, .order = ++mesh->arrivals_count};
-    if (uvea_rt_spawn(mesh->rt, "net handshake", pending_task, slot, &slot->task) != UVEA_OK) {
-        uvea_rt_stream_close(mesh->rt, stream);
+    mesh->pending_count++;
+    enum uvea_error error =
+        uvea_rt_spawn(mesh->rt, "net handshake", pending_task, slot, &slot->task);
+    if (error != UVEA_OK) {
+        struct uvea_error_context context;
+        error = uvea_error_set(&context, error, "handshake: no memory or thread for it");
+        (void)settle(slot, UVEA_PENDING_DECIDED);
+        refuse(slot, error, &context);
         *slot = (struct uvea_pending){0};
+        mesh->pending_count--;
     }
 }
 
+// (blocks) TIMEOUT: nobody came, and those that have ended were let go.
 static enum uvea_error accept_one(struct uvea_mesh *mesh)
 {
+    uint64_t deadline_ns = mesh->pending_count == 0
+                               ? UVEA_NEVER
+                               : uvea_rt_deadline_ns(mesh->rt, mesh->config.handshake_ns_max);
     struct uvea_stream *stream;
-    UVEA_TRY(uvea_rt_accept(mesh->rt, mesh->listener, &stream, UVEA_NEVER));
+    enum uvea_error error = uvea_rt_accept(mesh->rt, mesh->listener, &stream, deadline_ns);
+    release_ended(mesh);
+    UVEA_TRY(error);
     struct uvea_pending *slot = take_slot(mesh);
     if (slot == NULL) {
         uvea_rt_stream_close(mesh->rt, stream);
@@ -212,20 +256,47 @@ static enum uvea_error accept_one(struct uvea_mesh *mesh)
     return UVEA_OK;
 }
 
+// Once for each time that none can be taken, however long it lasts.
+static void tell_hindered(struct uvea_mesh *mesh, enum uvea_error error)
+{
+    struct uvea_error_context context;
+    error = error == UVEA_ERR_LIMIT
+                ? uvea_error_set(&context, error, "no descriptor left to take a connection")
+                : uvea_error_set(&context, error, "a connection cannot be taken: %s",
+                                 uvea_error_text(error));
+    tell(mesh, error, &context);
+}
+
+// (blocks) A little. False: stopping.
+static bool wait_to_retry(struct uvea_mesh *mesh)
+{
+    void *nothing;
+    return uvea_rt_channel_recv(mesh->rt, mesh->stop, &nothing,
+                                uvea_rt_deadline_ns(mesh->rt, accept_retry_ns)) == UVEA_ERR_TIMEOUT;
+}
+
+static void accept_all(struct uvea_mesh *mesh)
+{
+    bool hindered = false;
+    enum uvea_error error = accept_one(mesh);
+    while (error != UVEA_ERR_CLOSED) {
+        bool again = error != UVEA_OK && error != UVEA_ERR_TIMEOUT;
+        if (again && !hindered) {
+            tell_hindered(mesh, error);
+        }
+        hindered = again;
+        error = hindered && !wait_to_retry(mesh) ? UVEA_ERR_CLOSED : accept_one(mesh);
+    }
+}
+
 void uvea_mesh_accept_task(void *arg)
 {
     struct uvea_mesh *mesh = arg;
-    enum uvea_error error;
-    do {
-        error = accept_one(mesh);
-    } while (error == UVEA_OK || accept_again(mesh, error));
+    accept_all(mesh);
     for (size_t i = 0; i < UVEA_MESH_PENDING_MAX; i++) {
         struct uvea_pending *pending = &mesh->pending[i];
-        enum uvea_pending_state expected = UVEA_PENDING_TALKING;
         if (pending->order != 0) {
-            if (atomic_compare_exchange_strong(&pending->state, &expected, UVEA_PENDING_EVICTED)) {
-                uvea_rt_stream_shut(mesh->rt, pending->stream);
-            }
+            end_pending(pending, UVEA_PENDING_STOPPED);
             release(pending);
         }
     }

@@ -31,8 +31,9 @@ enum {
     UVEA_MESH_FRAME_OVERHEAD_BYTES = 256 // a queued frame counts its bytes and this
 };
 
-// Told of each inbound connector that was turned away. Called from the mesh's own tasks, possibly
-// from several at once; must not block.
+// Told of each inbound connector that was turned away, and when the runtime begins to fail to take
+// any (LIMIT: no descriptor is left), once until it can again. Called from the mesh's own tasks,
+// possibly from several at once; must not block.
 typedef void uvea_mesh_refused_fn(void *arg, enum uvea_error error,
                                   const struct uvea_error_context *context);
 
@@ -121,7 +122,7 @@ struct uvea_mesh_counters {
     uint64_t bytes_sent;     // of data frames, session ids included, handed to the streams
     uint64_t bytes_received; // of data frames
     uint64_t frames_dropped; // received for a session id that is not in use
-    uint64_t refused;        // inbound connectors turned away
+    uint64_t refused;        // how often uvea_mesh_refused_fn is called
     uint64_t waited_ns;      // for a frame, added up over all sessions
 };
 struct uvea_mesh_counters uvea_mesh_counters(const struct uvea_mesh *mesh);

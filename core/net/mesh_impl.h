@@ -16,9 +16,10 @@
 // ---- accepting
 
 enum uvea_pending_state {
-    UVEA_PENDING_TALKING, // may be evicted
+    UVEA_PENDING_TALKING, // may be ended by the accept task
     UVEA_PENDING_DECIDED, // its task has made up its mind
-    UVEA_PENDING_EVICTED, // the accept task has ended it
+    UVEA_PENDING_EVICTED, // the accept task has ended it, for a newer one
+    UVEA_PENDING_STOPPED, // the same, as the mesh stops
 };
 
 // An inbound handshake. Owned by the accept task; its own task runs on it until it reports on
@@ -26,7 +27,7 @@ enum uvea_pending_state {
 struct uvea_pending {
     struct uvea_mesh *mesh;
     struct uvea_task *task;
-    struct uvea_stream *stream; // NULL once handed over
+    struct uvea_stream *stream; // NULL once handed over or closed
     uint64_t order;             // of arrival; 0 when the slot is free
     _Atomic(enum uvea_pending_state) state;
 };
@@ -104,8 +105,9 @@ struct uvea_mesh {
 
     struct uvea_listener *listener;
     struct uvea_task *acceptor;
-    struct uvea_pending *pending;  // [UVEA_MESH_PENDING_MAX]
-    uint64_t arrivals_count;       // the accept task's own
+    struct uvea_pending *pending; // [UVEA_MESH_PENDING_MAX]
+    size_t pending_count;         // slots in use; the accept task's own, as the next
+    uint64_t arrivals_count;
     struct uvea_channel *done;     // struct uvea_pending: handshakes that have ended
     struct uvea_channel *arrivals; // struct uvea_arrival
     struct uvea_channel *stop;     // never sent to: shut when the mesh is shut
