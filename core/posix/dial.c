@@ -57,21 +57,42 @@ static enum uvea_error dial_one(const struct addrinfo *to, int *fd, uint64_t dea
     return UVEA_OK;
 }
 
+// (blocks) The first that answers.
+static enum uvea_error dial_list(const struct addrinfo *list, int *fd,
+                                 char peer[UVEA_POSIX_ADDRESS_BYTES], uint64_t deadline_ns)
+{
+    enum uvea_error error = UVEA_ERR_NOT_FOUND;
+    for (const struct addrinfo *to = list; to != NULL; to = to->ai_next) {
+        error = dial_one(to, fd, deadline_ns);
+        if (error == UVEA_OK) {
+            uvea_posix_address_show(to->ai_addr, peer);
+            return UVEA_OK;
+        }
+    }
+    return error;
+}
+
 enum uvea_error uvea_posix_socket_dial(struct uvea_posix *posix,
                                        const struct uvea_posix_address *address,
                                        struct uvea_posix_socket **socket,
                                        char peer[UVEA_POSIX_ADDRESS_BYTES], uint64_t deadline_ns)
 {
+    struct uvea_posix_socket *made;
     struct addrinfo *list = NULL;
-    UVEA_TRY(uvea_posix_resolve(address, &list, deadline_ns));
-    enum uvea_error error = UVEA_ERR_NOT_FOUND;
     int fd = -1;
-    for (const struct addrinfo *to = list; fd < 0 && to != NULL; to = to->ai_next) {
-        error = dial_one(to, &fd, deadline_ns);
-        if (fd >= 0) {
-            uvea_posix_address_show(to->ai_addr, peer);
-        }
+    UVEA_TRY(uvea_posix_socket_make(posix, &made));
+    enum uvea_error error = uvea_posix_resolve(address, &list, deadline_ns);
+    if (error == UVEA_OK) {
+        error = dial_list(list, &fd, peer, deadline_ns);
+        freeaddrinfo(list);
     }
-    freeaddrinfo(list);
-    return error == UVEA_OK ? uvea_posix_socket_open(posix, fd, socket) : error;
+    if (error == UVEA_OK) {
+        error = uvea_posix_socket_attach(made, fd);
+    }
+    if (error != UVEA_OK) {
+        uvea_posix_socket_close(made);
+        return error;
+    }
+    *socket = made;
+    return UVEA_OK;
 }

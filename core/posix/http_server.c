@@ -3,6 +3,7 @@
 #include "core/base/mem.h"
 #include "core/posix/http_state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -228,6 +229,32 @@ static void end_late_ones(struct uvea_http_server *server)
 
 // ---- the thread
 
+// Once for each time that no connection can be taken, however long it lasts.
+static void tell_hindered(struct uvea_http_server *server, enum uvea_error error)
+{
+    const struct uvea_posix_config *config = &server->posix->config;
+    struct uvea_error_context why;
+
+    (void)atomic_fetch_add(&server->posix->tally.http_refused, 1);
+    if (error == UVEA_ERR_LIMIT) {
+        (void)snprintf(why.text, sizeof(why.text), "no descriptor left to take a connection");
+    } else {
+        (void)snprintf(why.text, sizeof(why.text), "a connection cannot be taken: %s",
+                       uvea_error_text(error));
+    }
+    if (config->refused != NULL) {
+        config->refused(config->arg, &why);
+    }
+}
+
+// What it lacks comes back when a connection ends, or from elsewhere.
+static void wait_to_retry(struct uvea_http_server *server, uint64_t for_ns)
+{
+    (void)pthread_mutex_lock(&server->lock);
+    (void)uvea_posix_cond_wait(&server->changed, &server->lock, uvea_posix_now_ns() + for_ns);
+    (void)pthread_mutex_unlock(&server->lock);
+}
+
 static void *take_connections(void *arg)
 {
     struct uvea_http_server *server = arg;
@@ -236,19 +263,22 @@ static void *take_connections(void *arg)
                              : fine_ns > TICK_NS_MAX ? TICK_NS_MAX
                                                      : fine_ns;
     enum uvea_error error = UVEA_OK;
+    bool hindered = false;
 
     while (error != UVEA_ERR_CLOSED) {
         struct uvea_posix_socket *socket = NULL;
         char peer[UVEA_POSIX_ADDRESS_BYTES];
         error = uvea_posix_listener_accept(server->listener, &socket, peer,
                                            uvea_posix_now_ns() + tick_ns);
+        const bool before = hindered;
+        hindered = error != UVEA_OK && error != UVEA_ERR_TIMEOUT && error != UVEA_ERR_CLOSED;
         if (error == UVEA_OK) {
             admit(server, socket, peer);
-        } else if (error != UVEA_ERR_TIMEOUT && error != UVEA_ERR_CLOSED) {
-            (void)pthread_mutex_lock(&server->lock); // no descriptor left: some will be free soon
-            (void)uvea_posix_cond_wait(&server->changed, &server->lock,
-                                       uvea_posix_now_ns() + tick_ns);
-            (void)pthread_mutex_unlock(&server->lock);
+        } else if (hindered) {
+            if (!before) {
+                tell_hindered(server, error);
+            }
+            wait_to_retry(server, tick_ns);
         }
         end_late_ones(server);
     }

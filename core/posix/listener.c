@@ -12,9 +12,6 @@
 
 enum { BACKLOG = 512 };
 
-// How long a process that has no descriptor left waits for one.
-static const uint64_t shortage_ns = 50 * UVEA_MS;
-
 static int bind_one(const struct addrinfo *to)
 {
     int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -50,7 +47,6 @@ enum uvea_error uvea_posix_listener_open(struct uvea_posix *posix, const char *a
     made->posix = posix;
     made->fd = -1;
     made->wake_fd = -1;
-    atomic_init(&made->shut, false);
     struct addrinfo *list = NULL;
     enum uvea_error error;
     UVEA_TRY_CLEANUP(uvea_posix_resolve(&parsed, &list, UVEA_NEVER));
@@ -90,29 +86,30 @@ static bool passes(int number)
            number == EPERM;
 }
 
-static bool short_of_something(int number)
+static enum uvea_error meaning(int number)
 {
-    return number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM;
+    if (number == EMFILE || number == ENFILE) {
+        return UVEA_ERR_LIMIT;
+    }
+    return number == ENOBUFS || number == ENOMEM ? UVEA_ERR_MEMORY : UVEA_ERR_IO;
 }
 
-// (blocks) After a call of accept4 that failed: OK when it is to be made again.
-static enum uvea_error wait_for_next(struct uvea_posix_listener *listener, int number,
-                                     uint64_t deadline_ns)
+// (blocks) A descriptor of the next connection. One that cannot be taken goes on waiting.
+static enum uvea_error take(struct uvea_posix_listener *listener, int *fd,
+                            struct sockaddr_storage *from, uint64_t deadline_ns)
 {
-    if (passes(number)) {
-        return UVEA_OK;
+    for (;;) {
+        socklen_t bytes = sizeof(*from);
+        *fd = accept4(listener->fd, (struct sockaddr *)from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (*fd >= 0) {
+            return UVEA_OK;
+        }
+        if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            UVEA_TRY(uvea_posix_wait(listener->fd, POLLIN, listener->wake_fd, deadline_ns));
+        } else if (!passes(errno)) {
+            return meaning(errno);
+        }
     }
-    if (short_of_something(number)) {
-        uint64_t retry_ns = uvea_posix_now_ns() + shortage_ns;
-        bool last = retry_ns >= deadline_ns;
-        enum uvea_error error =
-            uvea_posix_wait(-1, 0, listener->wake_fd, last ? deadline_ns : retry_ns);
-        return error == UVEA_ERR_TIMEOUT && !last ? UVEA_OK : error;
-    }
-    if (number != EAGAIN && number != EWOULDBLOCK) {
-        return UVEA_ERR_IO;
-    }
-    return uvea_posix_wait(listener->fd, POLLIN, listener->wake_fd, deadline_ns);
 }
 
 enum uvea_error uvea_posix_listener_accept(struct uvea_posix_listener *listener,
@@ -120,31 +117,31 @@ enum uvea_error uvea_posix_listener_accept(struct uvea_posix_listener *listener,
                                            char peer[UVEA_POSIX_ADDRESS_BYTES],
                                            uint64_t deadline_ns)
 {
-    for (;;) {
-        if (atomic_load(&listener->shut)) {
-            return UVEA_ERR_CLOSED;
-        }
-        struct sockaddr_storage from = {0};
-        socklen_t bytes = sizeof(from);
-        int fd =
-            accept4(listener->fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0) {
-            UVEA_TRY(wait_for_next(listener, errno, deadline_ns));
-            continue;
-        }
-        UVEA_TRY(uvea_posix_socket_open(listener->posix, fd, socket));
-        if (peer != NULL) {
-            uvea_posix_address_show((const struct sockaddr *)&from, peer);
-        }
-        return UVEA_OK;
+    struct sockaddr_storage from = {0};
+    struct uvea_posix_socket *made;
+    int fd;
+    // Without descriptors accept4 fails even if nobody calls, which is nothing to be told of.
+    UVEA_TRY(uvea_posix_wait(listener->fd, POLLIN, listener->wake_fd, deadline_ns));
+    // First what it needs beside its descriptor, so that no connection is taken in vain.
+    UVEA_TRY(uvea_posix_socket_make(listener->posix, &made));
+    enum uvea_error error = take(listener, &fd, &from, deadline_ns);
+    if (error == UVEA_OK) {
+        error = uvea_posix_socket_attach(made, fd);
     }
+    if (error != UVEA_OK) {
+        uvea_posix_socket_close(made);
+        return error;
+    }
+    if (peer != NULL) {
+        uvea_posix_address_show((const struct sockaddr *)&from, peer);
+    }
+    *socket = made;
+    return UVEA_OK;
 }
 
 void uvea_posix_listener_shut(struct uvea_posix_listener *listener)
 {
-    if (!atomic_exchange(&listener->shut, true)) {
-        uvea_posix_wake(listener->wake_fd);
-    }
+    uvea_posix_wake(listener->wake_fd);
 }
 
 void uvea_posix_listener_close(struct uvea_posix_listener *listener)

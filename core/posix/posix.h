@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Told of each HTTP connection that was turned away, with its address and why. From any thread.
+// Told of each HTTP connection that was turned away, with its address and why; and when none can be
+// taken, as no descriptor is left, once until one can again. From any thread.
 typedef void uvea_posix_refused_fn(void *arg, const struct uvea_error_context *why);
 
 // Told of each named point that is passed. From any thread.

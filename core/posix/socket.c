@@ -67,25 +67,33 @@ static bool set_options(int fd)
            setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes)) == 0;
 }
 
-enum uvea_error uvea_posix_socket_open(struct uvea_posix *posix, int fd,
-                                       struct uvea_posix_socket **socket)
+enum uvea_error uvea_posix_socket_make(struct uvea_posix *posix, struct uvea_posix_socket **socket)
 {
     struct uvea_posix_socket *made = uvea_mem_alloc(1, sizeof(*made));
-    int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (made == NULL || wake_fd < 0 || !set_options(fd)) {
-        (void)close(fd);
-        if (wake_fd >= 0) {
-            (void)close(wake_fd);
-        }
-        uvea_mem_free(made);
-        return made == NULL ? UVEA_ERR_MEMORY : UVEA_ERR_IO;
+    if (made == NULL) {
+        return UVEA_ERR_MEMORY;
     }
     made->posix = posix;
-    made->fd = fd;
-    made->wake_fd = wake_fd;
+    made->fd = -1;
+    made->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (made->wake_fd < 0) {
+        bool memory = errno == ENOMEM;
+        uvea_mem_free(made);
+        return memory ? UVEA_ERR_MEMORY : UVEA_ERR_LIMIT;
+    }
     atomic_init(&made->shut, false);
     atomic_init(&made->broken, false);
     *socket = made;
+    return UVEA_OK;
+}
+
+enum uvea_error uvea_posix_socket_attach(struct uvea_posix_socket *socket, int fd)
+{
+    if (!set_options(fd)) {
+        (void)close(fd);
+        return UVEA_ERR_IO;
+    }
+    socket->fd = fd;
     return UVEA_OK;
 }
 
@@ -115,8 +123,10 @@ void uvea_posix_socket_close(struct uvea_posix_socket *socket)
     if (socket == NULL) {
         return;
     }
-    uvea_posix_socket_shut(socket, NULL, 0);
-    (void)close(socket->fd);
+    if (socket->fd >= 0) {
+        uvea_posix_socket_shut(socket, NULL, 0);
+        (void)close(socket->fd);
+    }
     (void)close(socket->wake_fd);
     uvea_mem_free(socket);
 }

@@ -34,8 +34,7 @@ struct uvea_posix_socket {
 struct uvea_posix_listener {
     struct uvea_posix *posix;
     int fd;
-    int wake_fd;
-    atomic_bool shut;
+    int wake_fd; // readable once the listener is shut
 };
 
 // Splits "host:port", where host may be an IPv6 address in brackets, into the host without brackets
@@ -76,7 +75,7 @@ UVEA_MUST_USE enum uvea_error uvea_posix_listener_open(struct uvea_posix *posix,
                                                        const char *address,
                                                        struct uvea_posix_listener **listener);
 uint16_t uvea_posix_listener_port(const struct uvea_posix_listener *listener);
-// (blocks) peer: where it comes from, NULL allowed. CLOSED after shut.
+// (blocks) peer: where it comes from, NULL allowed. The contract of uvea_rt_accept.
 UVEA_MUST_USE enum uvea_error uvea_posix_listener_accept(struct uvea_posix_listener *listener,
                                                          struct uvea_posix_socket **socket,
                                                          char peer[UVEA_POSIX_ADDRESS_BYTES],
@@ -96,9 +95,12 @@ UVEA_MUST_USE enum uvea_error uvea_posix_socket_dial(struct uvea_posix *posix,
 
 // ---- socket.c
 
-// Takes over a connected descriptor, on failure too.
-UVEA_MUST_USE enum uvea_error uvea_posix_socket_open(struct uvea_posix *posix, int fd,
+// One without its connection: all that can be done with it is to attach one, or to close it. LIMIT:
+// no descriptor is left; MEMORY.
+UVEA_MUST_USE enum uvea_error uvea_posix_socket_make(struct uvea_posix *posix,
                                                      struct uvea_posix_socket **socket);
+// Takes over a connected descriptor, on failure too. IO.
+UVEA_MUST_USE enum uvea_error uvea_posix_socket_attach(struct uvea_posix_socket *socket, int fd);
 
 // Contracts of uvea_rt_read, uvea_rt_write and uvea_rt_stream_close.
 UVEA_MUST_USE enum uvea_error uvea_posix_socket_read(struct uvea_posix_socket *socket, uint8_t *out,

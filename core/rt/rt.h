@@ -186,7 +186,9 @@ void uvea_rt_lock_close(struct uvea_rt *rt, struct uvea_lock *lock);
 // address: "host:port". One listener per address.
 UVEA_MUST_USE enum uvea_error uvea_rt_listen(struct uvea_rt *rt, const char *address,
                                              struct uvea_listener **listener);
-// (blocks)
+// (blocks) TIMEOUT; CLOSED after shut. LIMIT: somebody waits to be let in, but there is no
+// descriptor left for it; MEMORY, IO. After any of these three the caller waits a little before it
+// tries again.
 UVEA_MUST_USE enum uvea_error uvea_rt_accept(struct uvea_rt *rt, struct uvea_listener *listener,
                                              struct uvea_stream **stream, uint64_t deadline_ns);
 void uvea_rt_listener_shut(struct uvea_rt *rt, struct uvea_listener *listener);
