@@ -439,6 +439,107 @@ static void silent_connectors_do_not_stall_real_ones(void **state)
     }
 }
 
+// ---- a party short of something, and one that stops
+
+// The runtime of party 0, but that some calls fail.
+struct poor {
+    struct uvea_rt_ops ops;
+    const struct uvea_rt_ops *rich;
+    unsigned accepts_fail; // so many
+    bool spawns_fail;
+    unsigned tasks; // not joined yet
+    struct refusals refusals;
+};
+
+static struct poor poor;
+
+static enum uvea_error poor_accept(struct uvea_rt *rt, struct uvea_listener *listener,
+                                   struct uvea_stream **stream, uint64_t deadline_ns)
+{
+    if (poor.accepts_fail > 0) {
+        poor.accepts_fail--;
+        return UVEA_ERR_LIMIT;
+    }
+    return poor.rich->accept(rt, listener, stream, deadline_ns);
+}
+
+static enum uvea_error poor_spawn(struct uvea_rt *rt, const char *name, uvea_task_fn *fn, void *arg,
+                                  struct uvea_task **task)
+{
+    if (poor.spawns_fail) {
+        return UVEA_ERR_MEMORY;
+    }
+    poor.tasks++;
+    return poor.rich->spawn(rt, name, fn, arg, task);
+}
+
+static void poor_join(struct uvea_rt *rt, struct uvea_task *task)
+{
+    poor.rich->join(rt, task);
+    poor.tasks--;
+}
+
+static void expect_refusal(struct trio_party *party, unsigned number, enum uvea_error error,
+                           const char *says)
+{
+    while (poor.refusals.count < number) {
+        trio_sleep(party->rt, UVEA_MS);
+    }
+    TRIO_EXPECT(party->trio, poor.refusals.count == number);
+    TRIO_EXPECT(party->trio, poor.refusals.error == error);
+    TRIO_EXPECT(party->trio, trio_says(&poor.refusals.context, says, ""));
+}
+
+// Calls that leave the accept task behind a stream that was taken as usual.
+static void poor_party(struct trio_party *party)
+{
+    struct uvea_error_context context = {{0}};
+    poor = (struct poor){.rich = party->rt->ops, .ops = *party->rt->ops, .accepts_fail = 3};
+    poor.ops.accept = poor_accept;
+    poor.ops.spawn = poor_spawn;
+    poor.ops.join = poor_join;
+    party->rt->ops = &poor.ops;
+    TRIO_EXPECT(party->trio, uvea_mesh_open(party->rt, &party->trio->mesh[0], &party->mesh,
+                                            &context) == UVEA_OK);
+    expect_refusal(party, 1, UVEA_ERR_LIMIT, "no descriptor left to take a connection");
+    poor.spawns_fail = true;
+    expect_refusal(party, 2, UVEA_ERR_MEMORY, "handshake: no memory or thread for it");
+    poor.spawns_fail = false;
+    expect_refusal(party, 3, UVEA_ERR_PEER, "\"mallory\"");
+    trio_sleep(party->rt, party->trio->mesh[0].handshake_ns_max);
+    TRIO_EXPECT(party->trio, poor.tasks == 1); // it accepts, the handshake is forgotten
+    trio_sleep(party->rt, UVEA_SECOND);        // the silent one calls
+    TRIO_EXPECT(party->trio, poor.tasks == 2);
+    TRIO_EXPECT(party->trio, poor.accepts_fail == 0);
+    uvea_mesh_shut(party->mesh);
+    expect_refusal(party, 4, UVEA_ERR_CLOSED, "handshake: ended, as the mesh stops");
+    TRIO_EXPECT(party->trio, uvea_mesh_counters(party->mesh).refused == 4);
+    uvea_mesh_close(party->mesh);
+    party->rt->ops = poor.rich;
+}
+
+static void client_calls_poor(struct trio_party *client)
+{
+    trio_sleep(client->rt, UVEA_MS);
+    TRIO_EXPECT(client->trio, say(client, "p0:5000", "") == 0);
+    TRIO_EXPECT(client->trio, say(client, "p0:5000", "00000000 00000007 6d616c6c6f7279") == 4);
+    trio_sleep(client->rt, client->trio->mesh[0].handshake_ns_max + 500 * UVEA_MS);
+    TRIO_EXPECT(client->trio, say(client, "p0:5000", "") == 0);
+}
+
+static void shortages_and_the_end_are_told(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, NULL);
+    trio.fn[0] = poor_party;
+    trio.raw[0] = true;
+    trio.fn[TRIO_CLIENT] = client_calls_poor;
+    trio.mesh[0].refused = note_refusal;
+    trio.mesh[0].refused_arg = &poor.refusals;
+    trio_run(&trio);
+}
+
 // ---- a connection dialled twice
 
 // Says it is charlie, and is believed until the real one comes.
@@ -489,6 +590,7 @@ int main(void)
         cmocka_unit_test(send_queue_is_bounded),
         cmocka_unit_test(strangers_are_refused_by_name),
         cmocka_unit_test(silent_connectors_do_not_stall_real_ones),
+        cmocka_unit_test(shortages_and_the_end_are_told),
         cmocka_unit_test(newer_connection_replaces_older),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
