@@ -1,5 +1,6 @@
 #include "core/daemon/daemon.h"
 
+#include "core/daemon/descriptors.h"
 #include "core/daemon/memory.h"
 #include "core/daemon/monitor.h"
 #include "core/daemon/settings.h"
@@ -177,6 +178,16 @@ static enum uvea_daemon_exit fail(struct daemon *daemon, enum uvea_daemon_exit s
 
 // ---- opening, in this order
 
+static void say_descriptors(struct daemon *daemon)
+{
+    struct uvea_error_context context;
+
+    if (uvea_descriptors_check(uvea_descriptors_need(&daemon->settings), uvea_descriptors_limit(),
+                               &context) != UVEA_OK) {
+        uvea_log_say(&daemon->log, UVEA_LOG_WARN, "descriptors", context.text);
+    }
+}
+
 static enum uvea_daemon_exit open_runtime(struct daemon *daemon)
 {
     struct uvea_error_context context = {{0}};
@@ -201,6 +212,7 @@ static enum uvea_daemon_exit open_runtime(struct daemon *daemon)
     if (error != UVEA_OK) {
         return fail(daemon, UVEA_DAEMON_FAILED, "stopped", error, &context);
     }
+    say_descriptors(daemon);
     return UVEA_DAEMON_OK;
 }
 

@@ -20,6 +20,9 @@ typedef void uvea_posix_point_fn(void *arg, enum uvea_point point);
 enum {
     UVEA_POSIX_CPUS_MAX = 1024,
     UVEA_POSIX_STACK_BYTES = 512 << 10, // of a task
+    // Descriptors of a stream, and of a connection to the HTTP server.
+    UVEA_POSIX_STREAM_DESCRIPTORS = 2,
+    UVEA_POSIX_HTTP_DESCRIPTORS = 4,
 };
 
 struct uvea_posix_config {

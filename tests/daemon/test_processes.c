@@ -195,6 +195,21 @@ static void test_early_ends(void **state)
     }
 }
 
+// One that ends early has raised the soft limit to the hard one by then.
+static void test_few_descriptors(void **state)
+{
+    static const char run[] = "UVEA__STORE__SQLITE=/no/such/folder/store.db "
+                              "$UVEAD --config p0/uvead.yaml 2>p0.log";
+
+    (void)state;
+    assert_status(shell("ulimit -n 1855; %s", run), 4);
+    assert_status(shell("grep '\"level\":\"warn\",\"event\":\"descriptors\"' p0.log | grep -q "
+                        "'1856 descriptors may be in use at once, .* is 1855\"'"),
+                  0);
+    assert_status(shell("ulimit -Sn 300 && ulimit -Hn 1856; %s", run), 4);
+    assert_status(shell("! grep -q descriptors p0.log"), 0);
+}
+
 static void test_stop_before_the_others_are_there(void **state)
 {
     (void)state;
@@ -334,6 +349,7 @@ int main(void)
         IN_FOLDER(test_check_config),
         IN_FOLDER(test_all_that_is_wrong_is_said),
         IN_FOLDER(test_early_ends),
+        IN_FOLDER(test_few_descriptors),
         IN_FOLDER(test_stop_before_the_others_are_there),
         IN_FOLDER(test_second_signal_ends_at_once),
         IN_FOLDER(test_three),

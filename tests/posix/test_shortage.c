@@ -125,6 +125,46 @@ static void test_http(void **state)
     web_close(&web);
 }
 
+// ---- what each takes, as told in core/posix/posix.h
+
+static void test_a_connection(void **state)
+{
+    (void)state;
+    static struct web web;
+    web = (struct web){0};
+    const struct uvea_posix_config config = web_config(&web);
+    web_open(&web, &config, &config);
+    const unsigned files = in_use();
+    const int fd = web_dial(web.address);
+    web_say(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    web_wait_asked(&web, 1);
+    await_in_use(files + 1 + UVEA_POSIX_HTTP_DESCRIPTORS);
+    (void)close(fd);
+    web_close(&web);
+}
+
+static void test_a_stream(void **state)
+{
+    (void)state;
+    const struct uvea_posix_config config = uvea_posix_config_default();
+    char address[WEB_ADDRESS_BYTES];
+    struct uvea_error_context context;
+    struct uvea_listener *listener;
+    struct uvea_stream *stream;
+    struct uvea_rt *rt;
+    web_free_address(address);
+    assert_int_equal(uvea_posix_open(&config, &rt, &context), UVEA_OK);
+    assert_int_equal(uvea_rt_listen(rt, address, &listener), UVEA_OK);
+    const unsigned files = in_use();
+    const int fd = web_dial(address);
+    assert_int_equal(uvea_rt_accept(rt, listener, &stream, UVEA_NEVER), UVEA_OK);
+    assert_int_equal(in_use(), files + 1 + UVEA_POSIX_STREAM_DESCRIPTORS);
+    (void)close(fd);
+    uvea_rt_stream_close(rt, stream);
+    uvea_rt_listener_close(rt, listener);
+    uvea_posix_close(rt);
+}
+
 // ---- the mesh
 
 struct listening {
@@ -227,6 +267,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_http),
+        cmocka_unit_test(test_a_connection),
+        cmocka_unit_test(test_a_stream),
         cmocka_unit_test_setup_teardown(test_mesh, listen_in, close_it),
         cmocka_unit_test_setup_teardown(test_mesh_heals, listen_in, close_it),
         cmocka_unit_test_setup_teardown(test_mesh_gives_back, listen_in, close_it),
