@@ -17,7 +17,10 @@
     X(NOT_FOUND, "no such thing")                                                                  \
     X(MEMORY, "out of memory")                                                                     \
     X(IO, "input or output failed")                                                                \
-    X(CRYPTO, "a cryptographic library call failed")
+    X(CRYPTO, "a cryptographic library call failed")                                               \
+    X(IN_USE, "address already in use")                                                            \
+    X(NOT_HERE, "no address of this machine")                                                      \
+    X(DENIED, "permission denied")
 
 enum uvea_error {
 #define UVEA_ERROR_ENUM(name, text) UVEA_ERR_##name,

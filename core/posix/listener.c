@@ -12,27 +12,56 @@
 
 enum { BACKLOG = 512 };
 
-static int bind_one(const struct addrinfo *to)
+// Of what socket, bind, listen or accept4 say.
+static enum uvea_error meaning(int number)
 {
-    int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int one = 1;
-    if (fd >= 0 && (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
-                    bind(fd, to->ai_addr, to->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0)) {
-        int kept = errno;
-        (void)close(fd);
-        errno = kept;
-        return -1;
+    switch (number) {
+    case EADDRINUSE:
+        return UVEA_ERR_IN_USE;
+    case EADDRNOTAVAIL:
+    case EAFNOSUPPORT:
+        return UVEA_ERR_NOT_HERE;
+    case EACCES:
+    case EPERM:
+        return UVEA_ERR_DENIED;
+    case EMFILE:
+    case ENFILE:
+        return UVEA_ERR_LIMIT;
+    case ENOBUFS:
+    case ENOMEM:
+        return UVEA_ERR_MEMORY;
+    default:
+        return UVEA_ERR_IO;
     }
-    return fd;
 }
 
+static enum uvea_error bind_one(const struct addrinfo *to, int *fd)
+{
+    int made = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int one = 1;
+    if (made < 0) {
+        return meaning(errno);
+    }
+    if (setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
+        bind(made, to->ai_addr, to->ai_addrlen) != 0 || listen(made, BACKLOG) != 0) {
+        enum uvea_error error = meaning(errno);
+        (void)close(made);
+        return error;
+    }
+    *fd = made;
+    return UVEA_OK;
+}
+
+// Of a name with several addresses the first that can be had; else why the first cannot.
 static enum uvea_error bind_first(const struct addrinfo *list, int *fd)
 {
-    errno = 0;
-    for (*fd = -1; *fd < 0 && list != NULL; list = list->ai_next) {
-        *fd = bind_one(list);
+    enum uvea_error first = bind_one(list, fd);
+    enum uvea_error error = first;
+    while (error != UVEA_OK && list->ai_next != NULL) {
+        list = list->ai_next;
+        error = bind_one(list, fd);
     }
-    return *fd >= 0 ? UVEA_OK : errno == EADDRINUSE ? UVEA_ERR_USAGE : UVEA_ERR_IO;
+    return error == UVEA_OK ? UVEA_OK : first;
 }
 
 enum uvea_error uvea_posix_listener_open(struct uvea_posix *posix, const char *address,
@@ -84,14 +113,6 @@ static bool passes(int number)
            number == ENOPROTOOPT || number == EHOSTDOWN || number == ENONET ||
            number == EHOSTUNREACH || number == EOPNOTSUPP || number == ENETUNREACH ||
            number == EPERM;
-}
-
-static enum uvea_error meaning(int number)
-{
-    if (number == EMFILE || number == ENFILE) {
-        return UVEA_ERR_LIMIT;
-    }
-    return number == ENOBUFS || number == ENOMEM ? UVEA_ERR_MEMORY : UVEA_ERR_IO;
 }
 
 // (blocks) A descriptor of the next connection. One that cannot be taken goes on waiting.

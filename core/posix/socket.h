@@ -70,7 +70,8 @@ void uvea_posix_wake(int wake_fd);
 
 // ---- listener.c
 
-// Port 0 lets the system choose; uvea_posix_listener_port tells what it chose.
+// Port 0 lets the system choose; uvea_posix_listener_port tells what it chose. Errors as
+// uvea_rt_listen.
 UVEA_MUST_USE enum uvea_error uvea_posix_listener_open(struct uvea_posix *posix,
                                                        const char *address,
                                                        struct uvea_posix_listener **listener);

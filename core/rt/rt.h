@@ -183,7 +183,8 @@ void uvea_rt_lock_close(struct uvea_rt *rt, struct uvea_lock *lock);
 
 // ---- byte streams: reliable, ordered, two-way; one task may read while another writes
 
-// address: "host:port". One listener per address.
+// address: "host:port". IN_USE: there is a listener at it; NOT_HERE: it is none of this machine's;
+// DENIED: the system does not let this process listen there; NOT_FOUND: no such name.
 UVEA_MUST_USE enum uvea_error uvea_rt_listen(struct uvea_rt *rt, const char *address,
                                              struct uvea_listener **listener);
 // (blocks) TIMEOUT; CLOSED after shut. LIMIT: somebody waits to be let in, but there is no
@@ -226,7 +227,7 @@ void uvea_rt_stream_close(struct uvea_rt *rt, struct uvea_stream *stream);
 
 // ---- HTTP
 
-// Answers requests at address until closed.
+// Answers requests at address until closed. Errors as uvea_rt_listen.
 UVEA_MUST_USE enum uvea_error uvea_rt_http_serve(struct uvea_rt *rt, const char *address,
                                                  uvea_http_handler_fn *handler, void *arg,
                                                  struct uvea_http_server **server);

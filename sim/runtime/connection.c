@@ -42,9 +42,11 @@ enum uvea_error uvea_sim_op_listen(struct uvea_rt *rt, const char *address,
     if (uvea_sim_refuses(node)) {
         return UVEA_ERR_CLOSED;
     }
-    if (strlen(address) >= UVEA_SIM_ADDRESS_BYTES || (host != NULL && host != node) ||
-        listener_find(sim, address) != NULL) {
-        return UVEA_ERR_USAGE;
+    if (strlen(address) >= UVEA_SIM_ADDRESS_BYTES || (host != NULL && host != node)) {
+        return UVEA_ERR_NOT_HERE;
+    }
+    if (listener_find(sim, address) != NULL) {
+        return UVEA_ERR_IN_USE;
     }
     struct uvea_listener *made = uvea_mem_alloc(1, sizeof(*made));
     if (made == NULL) {

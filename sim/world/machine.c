@@ -94,6 +94,8 @@ static bool is_impossible(enum uvea_error error)
     case UVEA_ERR_PEER:
     case UVEA_ERR_USAGE:
     case UVEA_ERR_CRYPTO:
+    case UVEA_ERR_IN_USE:
+    case UVEA_ERR_NOT_HERE:
         return true;
     default:
         return false;

@@ -385,7 +385,9 @@ static void test_listeners(void **state)
     char address[32];
     assert_int_equal(uvea_rt_listen(plain, "127.0.0.1:0", &listener), UVEA_OK);
     (void)snprintf(address, sizeof(address), "127.0.0.1:%u", uvea_posix_port(listener));
-    assert_int_equal(uvea_rt_listen(plain, address, &second), UVEA_ERR_USAGE); // one for an address
+    assert_int_equal(uvea_rt_listen(plain, address, &second), UVEA_ERR_IN_USE);
+    // For documents, and no machine's.
+    assert_int_equal(uvea_rt_listen(plain, "192.0.2.1:0", &second), UVEA_ERR_NOT_HERE);
     assert_int_equal(uvea_rt_accept(plain, listener, &stream, rig_in_ms(plain, 10)),
                      UVEA_ERR_TIMEOUT);
     struct uvea_task *task = rig_spawn(plain, shut_the_listener, listener);

@@ -51,8 +51,8 @@ static void listen_twice(void *arg)
     struct uvea_listener *other = NULL;
     struct uvea_stream *stream;
     EXPECT(uvea_rt_listen(rt, "p0:80", &listener) == UVEA_OK);
-    EXPECT(uvea_rt_listen(rt, "p0:80", &other) == UVEA_ERR_USAGE);
-    EXPECT(uvea_rt_listen(rt, "p1:80", &other) == UVEA_ERR_USAGE); // another node's name
+    EXPECT(uvea_rt_listen(rt, "p0:80", &other) == UVEA_ERR_IN_USE);
+    EXPECT(uvea_rt_listen(rt, "p1:80", &other) == UVEA_ERR_NOT_HERE); // another node's name
     uint64_t deadline_ns = uvea_rt_deadline_ns(rt, UVEA_MS);
     EXPECT(uvea_rt_accept(rt, listener, &stream, deadline_ns) == UVEA_ERR_TIMEOUT);
     EXPECT(uvea_rt_now_ns(rt) == deadline_ns);
