@@ -40,8 +40,8 @@ static enum uvea_error find_side(const struct uvea_mesh *mesh, const struct uvea
         struct uvea_party caller = uvea_party_at(i);
         enum uvea_peer found = uvea_party_side(mesh->config.party, caller);
         if (caller.index == mesh->config.party.index || uvea_mesh_dials(mesh, found)) {
-            return uvea_error_set(context, UVEA_ERR_PEER, "%s does not dial %s", shown,
-                                  mesh->config.identity[mesh->config.party.index]);
+            return uvea_error_set(context, UVEA_ERR_PEER, "\"%s\" does not dial party %u", shown,
+                                  mesh->config.party.index);
         }
         *side = found;
         return UVEA_OK;

@@ -45,7 +45,8 @@ bool uvea_mesh_dials(const struct uvea_mesh *mesh, enum uvea_peer side)
 
 const char *uvea_mesh_peer_name(const struct uvea_mesh *mesh, enum uvea_peer side)
 {
-    return peer_identity(mesh, side);
+    static const char *const names[UVEA_PARTY_COUNT] = {"party 0", "party 1", "party 2"};
+    return names[uvea_party_peer(mesh->config.party, side).index];
 }
 
 enum uvea_error uvea_mesh_prove(struct uvea_mesh *mesh, struct uvea_stream *stream,

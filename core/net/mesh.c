@@ -64,9 +64,8 @@ static enum uvea_error check_parties(const struct uvea_mesh_config *config,
         }
         if (i != own && config->dial_address[i] == NULL &&
             strcmp(config->identity[own], config->identity[i]) > 0) {
-            return uvea_error_set(context, UVEA_ERR_USAGE,
-                                  "mesh: no address to dial party %u (%s) at", i,
-                                  config->identity[i]);
+            return uvea_error_set(context, UVEA_ERR_USAGE, "mesh: no address to dial party %u at",
+                                  i);
         }
     }
     return config->listen_address != NULL

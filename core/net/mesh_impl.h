@@ -136,6 +136,7 @@ void uvea_mesh_accept_task(void *arg);
 
 // Does the party of this mesh dial that neighbour?
 bool uvea_mesh_dials(const struct uvea_mesh *mesh, enum uvea_peer side);
+// "party 0", as everything but the wire calls it.
 const char *uvea_mesh_peer_name(const struct uvea_mesh *mesh, enum uvea_peer side);
 
 // (blocks) Connections 0..ids-1 to both neighbours: streams[side * ids + id]. All or none.

@@ -219,7 +219,7 @@ static void meet_false_name(struct target *target)
     attacker_send(&caller, hello, sizeof(hello));
     attacker_read_all(&caller, echo, sizeof(echo));
     attacker_close(&caller);
-    target_expect_line(target, "its certificate is not that of bob");
+    target_expect_line(target, "its certificate is not that of party 1");
 }
 
 static void test_mesh(void **state)

@@ -152,16 +152,16 @@ static void late_party(struct trio_party *party)
         uint64_t deadline_ns = uvea_rt_deadline_ns(party->rt, UVEA_SECOND);
         TRIO_EXPECT(party->trio, uvea_control_recv(control, UVEA_PEER_NEXT, &value, deadline_ns,
                                                    &context) == UVEA_ERR_TIMEOUT);
-        TRIO_EXPECT(party->trio, trio_says(&context, "bob, control channel", "deadline"));
+        TRIO_EXPECT(party->trio, trio_says(&context, "party 1, control channel", "deadline"));
         context = (struct uvea_error_context){{0}};
         TRIO_EXPECT(party->trio,
                     uvea_control_barrier(control, soon(party), &context) == UVEA_ERR_TIMEOUT);
-        TRIO_EXPECT(party->trio, trio_says(&context, "bob, control channel", "deadline"));
+        TRIO_EXPECT(party->trio, trio_says(&context, "party 1, control channel", "deadline"));
     } else {
         enum uvea_peer alice = party->index == 1 ? UVEA_PEER_PREV : UVEA_PEER_NEXT;
         TRIO_EXPECT(party->trio, uvea_control_recv(control, alice, &value, soon(party), &context) ==
                                      UVEA_ERR_CLOSED);
-        TRIO_EXPECT(party->trio, trio_says(&context, "alice, control channel", "closed"));
+        TRIO_EXPECT(party->trio, trio_says(&context, "party 0, control channel", "closed"));
     }
     trio_wait_all(party);
     uvea_control_close(control);
@@ -230,7 +230,7 @@ static const struct attack attacks[] = {
     {"01001000 0c", false, UVEA_ERR_LIMIT, "1048577"},
     {"ffffffff", false, UVEA_ERR_LIMIT, "4294967295"},
     {"02000000 ee00", false, UVEA_ERR_FORMAT, "ee"},
-    {"07000000 0c 03000000 6f6b", false, UVEA_ERR_FORMAT, "bob"},
+    {"07000000 0c 03000000 6f6b", false, UVEA_ERR_FORMAT, "party 1"},
     {"07000000 0c 02000000 6f", true, UVEA_ERR_CLOSED, "receiving"},
     {"0700", true, UVEA_ERR_CLOSED, "receiving"},
     {"", true, UVEA_ERR_CLOSED, "receiving"},
@@ -253,8 +253,8 @@ static void charlie_barriers(struct trio_party *party)
     TRIO_EXPECT(party->trio, uvea_control_barrier(control, soon(party), NULL) == UVEA_OK);
     enum uvea_error error = uvea_control_barrier(control, soon(party), &context);
     TRIO_EXPECT(party->trio, error == test->attack->error);
-    TRIO_EXPECT(party->trio, error == UVEA_OK ||
-                                 trio_says(&context, "bob, control channel", test->attack->says));
+    TRIO_EXPECT(party->trio, error == UVEA_OK || trio_says(&context, "party 1, control channel",
+                                                           test->attack->says));
     uvea_control_close(control);
 }
 

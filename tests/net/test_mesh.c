@@ -68,13 +68,36 @@ static void configuration_is_checked(void **state)
     expect_usage(&config, "same identity");
     config = trio.mesh[2];
     config.dial_address[0] = NULL;
-    expect_usage(&config, "alice");
+    expect_usage(&config, "no address to dial party 0 at");
     config = trio.mesh[2];
     config.listen_address = NULL;
     expect_usage(&config, "listen");
     config = trio.mesh[2];
     config.party.index = 3;
     expect_usage(&config, "party 3");
+}
+
+static void listen_where_others_do(struct trio_party *party)
+{
+    const struct uvea_mesh_config *config = &party->trio->mesh[party->index];
+    struct uvea_error_context context = {{0}};
+    struct uvea_listener *other;
+    struct uvea_mesh *mesh;
+    TRIO_EXPECT(party->trio, uvea_rt_listen(party->rt, config->listen_address, &other) == UVEA_OK);
+    TRIO_EXPECT(party->trio, uvea_mesh_open(party->rt, config, &mesh, &context) == UVEA_ERR_IN_USE);
+    TRIO_EXPECT(party->trio,
+                trio_says(&context, "mesh: listening at p0:5000: address already in use", ""));
+    uvea_rt_listener_close(party->rt, other);
+}
+
+static void an_occupied_address_is_named(void **state)
+{
+    (void)state;
+    struct trio trio;
+    trio_init(&trio, NULL);
+    trio.fn[0] = listen_where_others_do;
+    trio.raw[0] = true;
+    trio_run(&trio);
 }
 
 // ---- what a neighbour sees on the wire
@@ -556,6 +579,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_ids_advance_and_wrap),
         cmocka_unit_test(configuration_is_checked),
+        cmocka_unit_test(an_occupied_address_is_named),
         cmocka_unit_test(golden_connections),
         cmocka_unit_test(every_kind_through_live_sessions),
         cmocka_unit_test(small_never_overtakes_large),

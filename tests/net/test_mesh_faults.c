@@ -71,11 +71,13 @@ static void charlie_meets_bad_frame(struct trio_party *party)
     struct uvea_value value;
     TRIO_EXPECT(party->trio, uvea_link_recv(link, UVEA_PEER_PREV, &value, NULL) == UVEA_OK);
 
-    recv_failing(party, UVEA_PEER_PREV, test->frame->error, "bob, connection 0", test->frame->says);
-    recv_failing(party, UVEA_PEER_NEXT, test->frame->error, "bob, connection 0", test->frame->says);
+    recv_failing(party, UVEA_PEER_PREV, test->frame->error, "party 1, connection 0",
+                 test->frame->says);
+    recv_failing(party, UVEA_PEER_NEXT, test->frame->error, "party 1, connection 0",
+                 test->frame->says);
     struct uvea_error_context context;
     TRIO_EXPECT(party->trio, uvea_mesh_failure(party->mesh, &context) == test->frame->error);
-    TRIO_EXPECT(party->trio, trio_says(&context, "bob, connection 0", test->frame->says));
+    TRIO_EXPECT(party->trio, trio_says(&context, "party 1, connection 0", test->frame->says));
     TRIO_EXPECT(party->trio, uvea_link_begin(link, UVEA_PEER_NEXT, &frame) == UVEA_OK);
     TRIO_EXPECT(party->trio, uvea_value_append_bytes(frame, go, sizeof(go)) == UVEA_OK);
     TRIO_EXPECT(party->trio, uvea_link_end(link, UVEA_PEER_NEXT) == UVEA_ERR_CLOSED);
@@ -203,7 +205,7 @@ static void backlog_party(struct trio_party *party)
         trio_sleep(party->rt, 500 * UVEA_MS);
         struct uvea_error_context context = {{0}};
         TRIO_EXPECT(party->trio, uvea_mesh_failure(party->mesh, &context) == UVEA_ERR_LIMIT);
-        TRIO_EXPECT(party->trio, trio_says(&context, "bob, connection 0", "session 0"));
+        TRIO_EXPECT(party->trio, trio_says(&context, "party 1, connection 0", "session 0"));
     }
     trio_wait_all(party);
 }
@@ -289,11 +291,13 @@ struct stranger {
 
 static const struct stranger strangers[] = {
     {"p0:5000", "00000000 00000007 6d616c6c6f7279", "\"mallory\"", 4, 0, UVEA_ERR_PEER},
-    {"p0:5000", "00000000 00000005 616c696365", "alice does not dial alice", 4, 0, UVEA_ERR_PEER},
-    {"p1:5000", "00000000 00000005 616c696365", "alice does not dial bob", 4, 1, UVEA_ERR_PEER},
-    {"p2:5000", "00000000 00000003 626f62", "bob does not dial charlie", 4, 2, UVEA_ERR_PEER},
-    {"p0:5000", "00000001 00000003 626f62", "bob: connection 1", 4, 0, UVEA_ERR_NOT_FOUND},
-    {"p0:5000", "00000000 00000003 626f62", "bob: connection 0", 4, 0, UVEA_ERR_NOT_FOUND},
+    {"p0:5000", "00000000 00000005 616c696365", "\"alice\" does not dial party 0", 4, 0,
+     UVEA_ERR_PEER},
+    {"p1:5000", "00000000 00000005 616c696365", "\"alice\" does not dial party 1", 4, 1,
+     UVEA_ERR_PEER},
+    {"p2:5000", "00000000 00000003 626f62", "\"bob\" does not dial party 2", 4, 2, UVEA_ERR_PEER},
+    {"p0:5000", "00000001 00000003 626f62", "party 1: connection 1", 4, 0, UVEA_ERR_NOT_FOUND},
+    {"p0:5000", "00000000 00000003 626f62", "party 1: connection 0", 4, 0, UVEA_ERR_NOT_FOUND},
     {"p0:5000", "ffffffff 00000007 636861726c6965", "4294967295", 4, 0, UVEA_ERR_NOT_FOUND},
     {"p0:5000", "00000000 00000004 626f6200", "\"bob?\"", 4, 0, UVEA_ERR_PEER},
     {"p0:5000", "00000000 00000000", "\"\"", 4, 0, UVEA_ERR_PEER},

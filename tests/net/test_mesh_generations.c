@@ -85,8 +85,8 @@ static void reset_party(struct trio_party *party)
         TRIO_EXPECT(party->trio, error == UVEA_ERR_RESET || error == UVEA_ERR_CLOSED);
         TRIO_EXPECT(party->trio, party->index == 1 || error == UVEA_ERR_RESET);
         TRIO_EXPECT(party->trio, trio_says(&context, "connection ",
-                                           party->index == 0   ? "charlie"
-                                           : party->index == 2 ? "alice"
+                                           party->index == 0   ? "party 2"
+                                           : party->index == 2 ? "party 0"
                                                                : ""));
         reconnect(party);
     }
@@ -131,7 +131,7 @@ static void black_hole_party(struct trio_party *party)
         TRIO_EXPECT(party->trio, error == UVEA_ERR_TIMEOUT);
         uvea_mesh_abort(party->mesh, error, context.text);
         TRIO_EXPECT(party->trio, uvea_mesh_failure(party->mesh, NULL) == UVEA_ERR_TIMEOUT);
-        recv_failing(party, UVEA_PEER_NEXT, UVEA_ERR_TIMEOUT, "alice, session 0", "no message");
+        recv_failing(party, UVEA_PEER_NEXT, UVEA_ERR_TIMEOUT, "party 0, session 0", "no message");
     } else {
         TRIO_EXPECT(party->trio, wait_for_the_end(party, NULL) == UVEA_ERR_CLOSED);
     }
@@ -226,7 +226,7 @@ static void lonely_party(struct trio_party *party)
     enum uvea_error error = uvea_mesh_connect(party->mesh, &context);
     TRIO_EXPECT(party->trio, error == UVEA_ERR_TIMEOUT);
     TRIO_EXPECT(party->trio, uvea_rt_now_ns(party->rt) - start_ns == 20 * UVEA_SECOND);
-    TRIO_EXPECT(party->trio, trio_says(&context, "could not connect to alice, connection 0",
+    TRIO_EXPECT(party->trio, trio_says(&context, "could not connect to party 0, connection 0",
                                        party->index == 2 ? "dialling p0:5000" : "p0:5000"));
 }
 
@@ -247,7 +247,8 @@ static void waiting_party(struct trio_party *party)
     struct uvea_error_context context = {{0}};
     enum uvea_error error = uvea_mesh_connect(party->mesh, &context);
     TRIO_EXPECT(party->trio, error == UVEA_ERR_TIMEOUT);
-    TRIO_EXPECT(party->trio, trio_says(&context, "could not connect to bob", "it did not call"));
+    TRIO_EXPECT(party->trio,
+                trio_says(&context, "could not connect to party 1", "it did not call"));
 }
 
 static void caller_that_never_came_is_named(void **state)

@@ -239,9 +239,9 @@ static void meet_those_we_know(void)
     const struct pki_leaf client = {PKI_CLIENTS, NULL, 0, days};
 
     meet_hello(&bob, "bob", 3, ""); // is connected already
-    meet_hello(&charlie, "bob", 3, "its certificate is not that of bob");
-    meet_hello(&client, "bob", 3, "its certificate is not that of bob");
-    meet_hello(&bob, "alice", 5, "alice does not dial alice");
+    meet_hello(&charlie, "bob", 3, "its certificate is not that of party 1");
+    meet_hello(&client, "bob", 3, "its certificate is not that of party 1");
+    meet_hello(&bob, "alice", 5, "\"alice\" does not dial party 0");
     meet_hello(&bob, "mallory", 7, "unknown identity \"mallory\"");
     meet_hello(&bob, "\xff\xfe\xfd", 3, "");
     meet_hello(&bob, "bob", 0xffffffff, "4294967295");
@@ -385,7 +385,7 @@ static void see_the_claim(struct uvea_mesh *mesh)
     assert_int_equal(uvea_link_recv(uvea_mesh_link(mesh, 0), UVEA_PEER_NEXT, &value, &context),
                      UVEA_ERR_LIMIT);
     assert_int_equal(uvea_mesh_failure(mesh, &context), UVEA_ERR_LIMIT);
-    assert_non_null(strstr(context.text, "bob, connection 0"));
+    assert_non_null(strstr(context.text, "party 1, connection 0"));
 }
 
 static void see_the_other_session(struct uvea_mesh *mesh)

@@ -157,7 +157,7 @@ static void test_nobody_is_another_party(void **state)
     fleet.mesh[0].refused = tell;
     fleet_meshes(&fleet);
     // Party 1 says that it is party 2; a client, that it is party 1.
-    call(fleet.parties[1].rt, "charlie", "its certificate is not that of charlie (127.0.0.1:");
+    call(fleet.parties[1].rt, "charlie", "its certificate is not that of party 2 (127.0.0.1:");
     wait_to_be_told(fleet.parties[1].rt,
                     "certificate from another root, judged by the root of party 2)");
     static const struct pki_leaf leaf = {PKI_CLIENTS, NULL, -10, 18000};
