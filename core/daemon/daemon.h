@@ -26,7 +26,8 @@ enum uvea_daemon_exit uvea_daemon_check(const struct uvea_daemon_options *option
 // Prints the configuration to stdout.
 enum uvea_daemon_exit uvea_daemon_print(const struct uvea_daemon_options *options);
 
-// (blocks) Runs the party. Called before there are threads.
+// (blocks) Runs the party. Called before there are threads, with signals blocked
+// (core/posix/signals.h). What it makes is its owner's alone, whatever the umask.
 enum uvea_daemon_exit uvea_daemon_run(const struct uvea_daemon_options *options);
 
 #endif

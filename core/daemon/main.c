@@ -1,6 +1,8 @@
 #include "core/daemon/daemon.h"
+#include "core/posix/signals.h"
 #include "uvea_build_id.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,11 +19,16 @@ static const char help[] =
     "environment.\n"
     "\n"
     "exit status: 0 good, or ended as asked\n"
-    "             1 the party failed or lost a peer; start it again\n"
+    "             1 the party failed or lost a peer, start it again; or stdout took not all\n"
     "             2 command line, configuration, keys or certificates are no good\n"
     "             3 the database does not fit into memory\n"
     "             4 the store cannot be opened\n"
     "             128 + n ended by a second signal n\n";
+
+// Before the libraries prepare themselves, which takes some ten milliseconds: a signal that comes
+// meanwhile waits until there is somebody to take it.
+__attribute__((section(".preinit_array"),
+               used)) static void (*const first)(void) = uvea_signals_block;
 
 enum action { RUN, CHECK, PRINT, VERSION, HELP };
 
@@ -56,13 +63,51 @@ static bool take(struct arguments *arguments, char **argv, int *at)
     return false;
 }
 
+static void complain_of(const char *argument)
+{
+    if (strcmp(argument, "--config") == 0 || strcmp(argument, "--config=") == 0) {
+        (void)fprintf(stderr, "uvead: --config: the name of a file is missing\n%s", help);
+    } else {
+        (void)fprintf(stderr, "uvead: what is to be made of '%s'?\n%s", argument, help);
+    }
+}
+
+// What ends by itself, and by a signal as any command does.
+static enum uvea_daemon_exit answer(enum action action, const struct uvea_daemon_options *options)
+{
+    enum uvea_daemon_exit status = UVEA_DAEMON_OK;
+
+    uvea_signals_unblock();
+    switch (action) {
+    case CHECK:
+        status = uvea_daemon_check(options);
+        break;
+    case PRINT:
+        status = uvea_daemon_print(options);
+        break;
+    case VERSION:
+        (void)printf("uvead %s (%s)\n", UVEA_VERSION, UVEA_BUILD_ID);
+        break;
+    default:
+        (void)fputs(help, stdout);
+        break;
+    }
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        (void)fprintf(stderr, "uvead: standard output: %s\n",
+                      errno != 0 ? strerror(errno) : "not all could be written");
+        return UVEA_DAEMON_FAILED;
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct arguments arguments = {.file = NULL, .action = RUN};
 
     for (int at = 1; at < argc; at++) {
         if (!take(&arguments, argv, &at)) {
-            (void)fprintf(stderr, "uvead: what is to be made of '%s'?\n%s", argv[at], help);
+            complain_of(argv[at]);
             return UVEA_DAEMON_CONFIGURATION;
         }
     }
@@ -72,18 +117,6 @@ int main(int argc, char **argv)
         .version = UVEA_VERSION,
         .build = UVEA_BUILD_ID,
     };
-    switch (arguments.action) {
-    case CHECK:
-        return (int)uvea_daemon_check(&options);
-    case PRINT:
-        return (int)uvea_daemon_print(&options);
-    case VERSION:
-        (void)printf("uvead %s (%s)\n", UVEA_VERSION, UVEA_BUILD_ID);
-        return UVEA_DAEMON_OK;
-    case HELP:
-        (void)fputs(help, stdout);
-        return UVEA_DAEMON_OK;
-    default:
-        return (int)uvea_daemon_run(&options);
-    }
+    return (int)(arguments.action == RUN ? uvea_daemon_run(&options)
+                                         : answer(arguments.action, &options));
 }

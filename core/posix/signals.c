@@ -19,6 +19,14 @@ void uvea_signals_block(void)
     (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
+void uvea_signals_unblock(void)
+{
+    sigset_t set;
+
+    fill(&set);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void *take(void *arg)
 {
     struct uvea_signals *signals = arg;

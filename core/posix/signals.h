@@ -17,8 +17,11 @@ struct uvea_signals {
     void (*reload)(void *arg);           // SIGHUP
 };
 
-// Before any other thread is started, so that none of them is interrupted.
+// Before any other thread is started, so that none of them is interrupted. What comes from then on
+// waits for uvea_signals_open.
 void uvea_signals_block(void);
+// Gives signals their usual effect again, those too that have come meanwhile.
+void uvea_signals_unblock(void);
 
 // arg, stop and reload are set. signals stays where it is until closed.
 UVEA_MUST_USE enum uvea_error uvea_signals_open(struct uvea_signals *signals);

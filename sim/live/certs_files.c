@@ -91,7 +91,7 @@ static enum uvea_error make_root(const char *directory, size_t which,
 enum uvea_error uvea_certs_init(const char *directory, const struct uvea_certs_window *window,
                                 bool overwrite, struct uvea_error_context *context)
 {
-    UVEA_TRY(uvea_live_make_directory(directory, context));
+    UVEA_TRY(uvea_live_make_directory(directory, false, context));
     for (size_t i = 0; i < ROOT_COUNT && !overwrite; i++) {
         UVEA_TRY(check_both_absent(directory, roots[i], context));
     }

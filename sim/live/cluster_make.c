@@ -193,7 +193,7 @@ static enum uvea_error make_key(struct making *making, unsigned party)
     char path[PATH_MAX];
     struct uvea_share_key_pair pair;
     UVEA_TRY(path_of(making, path, "p%u", party));
-    UVEA_TRY(uvea_live_make_directory(path, making->context));
+    UVEA_TRY(uvea_live_make_directory(path, true, making->context));
     UVEA_TRY(path_of(making, path, "p%u/share.key", party));
     UVEA_TRY(uvea_share_key_write(path, making->plan->overwrite, &pair, making->context));
     uvea_share_key_text(pair.public_key, making->keys[party]);
@@ -333,7 +333,7 @@ enum uvea_error uvea_cluster_make(const struct uvea_cluster_plan *plan,
 {
     struct making making = {.plan = plan, .context = context};
     UVEA_TRY(check(&making));
-    UVEA_TRY(uvea_live_make_directory(plan->directory, context));
+    UVEA_TRY(uvea_live_make_directory(plan->directory, false, context));
     UVEA_TRY(make_certificates(&making));
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
         UVEA_TRY(make_key(&making, party));

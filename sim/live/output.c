@@ -74,10 +74,11 @@ enum uvea_error uvea_live_write(const char *file, const void *bytes, size_t len,
     return error;
 }
 
-enum uvea_error uvea_live_make_directory(const char *directory, struct uvea_error_context *context)
+enum uvea_error uvea_live_make_directory(const char *directory, bool secret,
+                                         struct uvea_error_context *context)
 {
     struct stat found;
-    if (mkdir(directory, 0755) == 0) {
+    if (mkdir(directory, secret ? 0700 : 0755) == 0) {
         return UVEA_OK;
     }
     if (errno != EEXIST) {
@@ -86,5 +87,5 @@ enum uvea_error uvea_live_make_directory(const char *directory, struct uvea_erro
     if (stat(directory, &found) != 0 || !S_ISDIR(found.st_mode)) {
         return uvea_error_set(context, UVEA_ERR_IO, "%s: is no directory", directory);
     }
-    return UVEA_OK;
+    return !secret || chmod(directory, 0700) == 0 ? UVEA_OK : fail(directory, context);
 }

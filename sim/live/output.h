@@ -12,8 +12,8 @@ UVEA_MUST_USE enum uvea_error uvea_live_write(const char *file, const void *byte
                                               bool secret, bool overwrite,
                                               struct uvea_error_context *context);
 
-// Makes the directory unless it is there.
-UVEA_MUST_USE enum uvea_error uvea_live_make_directory(const char *directory,
+// Makes the directory unless it is there. secret: mode 0700, also of one that was there; else 0755.
+UVEA_MUST_USE enum uvea_error uvea_live_make_directory(const char *directory, bool secret,
                                                        struct uvea_error_context *context);
 
 #endif

@@ -62,6 +62,9 @@ static void uvead_and_clients_take_what_is_made(void **state)
         "told\n");
     shell_expect("\"$UVEA\" cluster init c --uvead /bin/true --overwrite", 0, "", "");
     shell_expect("find c -type f -perm /077 ! -name '*.pem' ! -name '*.yaml'", 0, "", "");
+    shell_expect("stat -c %a c/p?; chmod 755 c/p1; umask 0; \"$UVEA\" cluster init c --uvead "
+                 "/bin/true --overwrite; stat -c %a c/p?",
+                 0, "700\n700\n700\n700\n700\n700\n", "");
 }
 
 // Every address that is dialled is one the proxy listens at, and the proxy dials what is listened
