@@ -4,17 +4,6 @@
 
 #include <stdio.h>
 
-static void check_tls(const struct uvea_settings *settings, struct uvea_complaints *complaints)
-{
-    struct uvea_error_context context = {{0}};
-    struct uvea_tls *tls = NULL;
-
-    if (settings->with_tls) {
-        uvea_complain_of(complaints, uvea_tls_open(&settings->tls, &tls, &context), &context);
-    }
-    uvea_tls_close(tls);
-}
-
 // What the node itself refuses, which is to be nothing that the keys' bounds let pass.
 static void check_node(const struct uvea_settings *settings, struct uvea_complaints *complaints)
 {
@@ -36,7 +25,6 @@ static void check_all(const struct uvea_config *config, struct uvea_complaints *
     static struct uvea_settings settings;
 
     uvea_settings_make(config, &settings, complaints);
-    check_tls(&settings, complaints);
     if (complaints->count == 0) {
         check_node(&settings, complaints);
     }

@@ -27,11 +27,23 @@ void uvea_complain(struct uvea_complaints *complaints, const char *format, ...)
     }
 }
 
+static const char *sentence(enum uvea_error error, const struct uvea_error_context *context)
+{
+    return context->text[0] != '\0' ? context->text : uvea_error_text(error);
+}
+
 void uvea_complain_of(struct uvea_complaints *complaints, enum uvea_error error,
                       const struct uvea_error_context *context)
 {
     if (error != UVEA_OK) {
-        uvea_complain(complaints, "%s",
-                      context->text[0] != '\0' ? context->text : uvea_error_text(error));
+        uvea_complain(complaints, "%s", sentence(error, context));
+    }
+}
+
+void uvea_complain_at(struct uvea_complaints *complaints, const char *where, enum uvea_error error,
+                      const struct uvea_error_context *context)
+{
+    if (error != UVEA_OK) {
+        uvea_complain(complaints, "%s: %s", where, sentence(error, context));
     }
 }

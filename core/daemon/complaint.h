@@ -23,4 +23,8 @@ UVEA_PRINTF(2, 3) void uvea_complain(struct uvea_complaints *complaints, const c
 void uvea_complain_of(struct uvea_complaints *complaints, enum uvea_error error,
                       const struct uvea_error_context *context);
 
+// The same behind where it was found: "uvead.yaml:7: tls.key".
+void uvea_complain_at(struct uvea_complaints *complaints, const char *where, enum uvea_error error,
+                      const struct uvea_error_context *context);
+
 #endif

@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OTHERS_MODE = 077 };
-
 struct daemon {
     const struct uvea_daemon_options *options;
     struct uvea_config config;
@@ -371,7 +369,6 @@ enum uvea_daemon_exit uvea_daemon_run(const struct uvea_daemon_options *options)
     forbid_dumps(true);
     (void)umask(S_IRWXG | S_IRWXO); // the store holds shares
     uvea_wipe_json();
-    (void)umask(OTHERS_MODE); // what this process makes holds shares
     if (configure(&daemon)) {
         forbid_dumps(uvea_config_number(&daemon.config, UVEA_KEY_process_core_dumps) == 0);
         daemon.monitor.log = &daemon.log;

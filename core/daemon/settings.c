@@ -140,6 +140,35 @@ static void set_posix(const struct uvea_config *config, struct uvea_settings *se
 
 // ---- what needs a look at files and at the machine
 
+struct tls_check {
+    const struct uvea_config *config;
+    struct uvea_complaints *complaints;
+};
+
+static void complain_of_tls(void *arg, enum uvea_tls_part part, enum uvea_error error,
+                            const struct uvea_error_context *context)
+{
+    static const enum uvea_key keys[] = {
+        [UVEA_TLS_KEY] = UVEA_KEY_tls_key,
+        [UVEA_TLS_CERTIFICATE] = UVEA_KEY_tls_certificate,
+        [UVEA_TLS_ROOTS] = UVEA_KEY_tls_roots,
+        [UVEA_TLS_CLIENT_ROOT] = UVEA_KEY_tls_client_root,
+    };
+    const struct tls_check *check = arg;
+
+    uvea_complain_at(check->complaints, check->config->values[keys[part]].what, error, context);
+}
+
+static void check_tls(const struct uvea_config *config, const struct uvea_settings *settings,
+                      struct uvea_complaints *complaints)
+{
+    struct tls_check check = {.config = config, .complaints = complaints};
+
+    if (settings->with_tls) {
+        uvea_tls_check(&settings->tls, complain_of_tls, &check);
+    }
+}
+
 static void read_key(const struct uvea_config *config, enum uvea_key key,
                      struct uvea_share_key_pair *pair, struct uvea_complaints *complaints)
 {
@@ -147,10 +176,7 @@ static void read_key(const struct uvea_config *config, enum uvea_key key,
     const enum uvea_error error =
         uvea_file_read_share_key(uvea_config_text(config, key), pair, &context);
 
-    if (error != UVEA_OK) {
-        uvea_complain(complaints, "%s: %s", config->values[key].what,
-                      context.text[0] != '\0' ? context.text : uvea_error_text(error));
-    }
+    uvea_complain_at(complaints, config->values[key].what, error, &context);
 }
 
 static void read_keys(const struct uvea_config *config, struct uvea_share_keys *keys,
@@ -206,6 +232,7 @@ void uvea_settings_make(const struct uvea_config *config, struct uvea_settings *
     set_posix(config, settings);
     check_cpus(config, settings, complaints);
     take_kernels(config, &settings->node.search, complaints);
+    check_tls(config, settings, complaints);
     read_keys(config, &settings->node.keys, complaints);
 }
 

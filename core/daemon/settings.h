@@ -20,8 +20,8 @@ struct uvea_settings {
     unsigned cpus[UVEA_KEY_CPUS_MAX];
 };
 
-// config is good. Reads the key files and looks at the processor; what is wrong is added to
-// complaints.
+// config is good. Reads the files of keys and certificates and looks at the processor; what is
+// wrong is added to complaints, with the key of the configuration and where that stands.
 void uvea_settings_make(const struct uvea_config *config, struct uvea_settings *settings,
                         struct uvea_complaints *complaints);
 // Wipes the keys.

@@ -2,9 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/base/mem.h"
-#include "core/rt/rt.h"
 #include "core/tls/pem.h"
-#include "core/tls/reason.h"
 
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>
@@ -55,127 +53,6 @@ int uvea_tls_material_judge(const struct uvea_tls_material *material, struct uve
     X509_STORE_CTX_free(judge);
     ERR_clear_error();
     return result;
-}
-
-// A client's leaf is judged by others; its dates can be looked at.
-static int judge_dates(const X509 *leaf, const int64_t *wall_s)
-{
-    time_t at = wall_s != NULL ? (time_t)*wall_s : 0;
-    time_t *when = wall_s != NULL ? &at : NULL;
-    int begun = X509_cmp_time(X509_get0_notBefore(leaf), when);
-    int over = X509_cmp_time(X509_get0_notAfter(leaf), when);
-    if (begun == 0 || over == 0) {
-        return X509_V_ERR_ERROR_IN_CERT_NOT_BEFORE_FIELD;
-    }
-    return begun > 0  ? X509_V_ERR_CERT_NOT_YET_VALID
-           : over < 0 ? X509_V_ERR_CERT_HAS_EXPIRED
-                      : X509_V_OK;
-}
-
-static enum uvea_error check_own_leaf(const struct uvea_tls_material *material,
-                                      const struct uvea_tls_config *config,
-                                      struct uvea_error_context *context)
-{
-    X509 *leaf = sk_X509_value(material->chain, 0);
-    int64_t wall_s = 0;
-    if (config->clock != NULL) {
-        wall_s = (int64_t)(uvea_rt_wall_ns(config->clock) / UVEA_SECOND);
-    }
-    const int64_t *when = config->clock != NULL ? &wall_s : NULL;
-    if (config->own_party < 0) {
-        int verdict = judge_dates(leaf, when);
-        return verdict == X509_V_OK
-                   ? UVEA_OK
-                   : uvea_error_set(context, UVEA_ERR_USAGE, "%s: %s", config->certificate_file,
-                                    uvea_tls_verdict_text(verdict));
-    }
-    int verdict = uvea_tls_material_judge(material, uvea_party_at((unsigned)config->own_party),
-                                          leaf, material->chain, when);
-    return verdict == X509_V_OK
-               ? UVEA_OK
-               : uvea_error_set(context, UVEA_ERR_USAGE, "%s, by %s as the root of party %d: %s",
-                                config->certificate_file,
-                                config->party_root_files[config->own_party], config->own_party,
-                                uvea_tls_verdict_text(verdict));
-}
-
-// ---- reading
-
-static const char *root_file(const struct uvea_tls_config *config, unsigned i)
-{
-    return i == CLIENTS ? config->client_root_file : config->party_root_files[i];
-}
-
-static enum uvea_error read_root(const struct uvea_tls_config *config, const char *file,
-                                 X509 **root, struct uvea_error_context *context)
-{
-    STACK_OF(X509) *certificates = NULL;
-    UVEA_TRY(uvea_tls_read_certificates(config, file, &certificates, context));
-    *root = sk_X509_shift(certificates);
-    sk_X509_pop_free(certificates, X509_free);
-    return UVEA_OK;
-}
-
-// Whoever holds one key is one: two parties with it, or a party and the clients, could not be told
-// apart.
-static enum uvea_error check_distinct(const struct uvea_tls_material *material, unsigned last,
-                                      const struct uvea_tls_config *config,
-                                      struct uvea_error_context *context)
-{
-    const EVP_PKEY *key = X509_get0_pubkey(material->roots[last]);
-    if (key == NULL) {
-        ERR_clear_error();
-        return uvea_error_set(context, UVEA_ERR_FORMAT, "%s: its public key is of no known kind",
-                              root_file(config, last));
-    }
-    for (unsigned i = 0; i < last; i++) {
-        if (EVP_PKEY_eq(X509_get0_pubkey(material->roots[i]), key) == 1) {
-            return uvea_error_set(context, UVEA_ERR_USAGE,
-                                  "%s and %s have one key; each party has a root of its own, and "
-                                  "so have the clients",
-                                  root_file(config, i), root_file(config, last));
-        }
-    }
-    ERR_clear_error();
-    return UVEA_OK;
-}
-
-static enum uvea_error read_roots(struct uvea_tls_material *material,
-                                  const struct uvea_tls_config *config,
-                                  struct uvea_error_context *context)
-{
-    for (unsigned i = 0; i < UVEA_COUNT_OF(material->roots); i++) {
-        const char *file = root_file(config, i);
-        if (file == NULL) {
-            UVEA_CHECK(i == CLIENTS);
-            continue;
-        }
-        UVEA_TRY(read_root(config, file, &material->roots[i], context));
-        UVEA_TRY(check_distinct(material, i, config, context));
-        if (i == CLIENTS) {
-            continue;
-        }
-        material->stores[i] = X509_STORE_new();
-        if (material->stores[i] == NULL ||
-            X509_STORE_add_cert(material->stores[i], material->roots[i]) != 1) {
-            return uvea_error_set(context, UVEA_ERR_CRYPTO, "%s: cannot be used as a root", file);
-        }
-    }
-    return UVEA_OK;
-}
-
-static enum uvea_error read_own(struct uvea_tls_material *material,
-                                const struct uvea_tls_config *config,
-                                struct uvea_error_context *context)
-{
-    UVEA_TRY(uvea_tls_read_key(config, config->key_file, &material->key, context));
-    UVEA_TRY(
-        uvea_tls_read_certificates(config, config->certificate_file, &material->chain, context));
-    bool belongs = X509_check_private_key(sk_X509_value(material->chain, 0), material->key) == 1;
-    ERR_clear_error();
-    return belongs ? UVEA_OK
-                   : uvea_error_set(context, UVEA_ERR_USAGE, "%s: not the key of %s",
-                                    config->key_file, config->certificate_file);
 }
 
 // ---- contexts
@@ -232,9 +109,9 @@ enum uvea_error uvea_tls_material_apply(const struct uvea_tls_material *material
     return good ? UVEA_OK : UVEA_ERR_CRYPTO;
 }
 
-static enum uvea_error make_contexts(struct uvea_tls_material *material,
-                                     const struct uvea_tls_config *config,
-                                     struct uvea_error_context *context)
+enum uvea_error uvea_tls_material_make_contexts(struct uvea_tls_material *material,
+                                                const struct uvea_tls_config *config,
+                                                struct uvea_error_context *context)
 {
     for (unsigned role = 0; role < UVEA_TLS_ROLE_COUNT; role++) {
         SSL_CTX *made = SSL_CTX_new_ex(config->library, NULL, TLS_method());
@@ -250,27 +127,4 @@ static enum uvea_error make_contexts(struct uvea_tls_material *material,
         }
     }
     return UVEA_OK;
-}
-
-enum uvea_error uvea_tls_material_open(const struct uvea_tls_config *config,
-                                       struct uvea_tls_material **material,
-                                       struct uvea_error_context *context)
-{
-    UVEA_CHECK(config->own_party < UVEA_PARTY_COUNT);
-    struct uvea_tls_material *made = uvea_mem_alloc(1, sizeof(*made));
-    if (made == NULL) {
-        return UVEA_ERR_MEMORY;
-    }
-    atomic_init(&made->references, 1);
-    made->library = config->library;
-    enum uvea_error error;
-    UVEA_TRY_CLEANUP(read_own(made, config, context));
-    UVEA_TRY_CLEANUP(read_roots(made, config, context));
-    UVEA_TRY_CLEANUP(check_own_leaf(made, config, context));
-    UVEA_TRY_CLEANUP(make_contexts(made, config, context));
-    *material = made;
-    made = NULL;
-cleanup:
-    uvea_tls_material_release(made);
-    return error;
 }

@@ -27,10 +27,15 @@ struct uvea_tls_material {
     SSL_CTX *contexts[UVEA_TLS_ROLE_COUNT]; // set up by uvea_tls_material_apply
 };
 
-// Reads the files and checks what uvea_tls_open promises.
+// Reads the files and checks what uvea_tls_open promises. Everything that is wrong is told to
+// `fault`; the first of it is returned.
 UVEA_MUST_USE enum uvea_error uvea_tls_material_open(const struct uvea_tls_config *config,
-                                                     struct uvea_tls_material **material,
-                                                     struct uvea_error_context *context);
+                                                     uvea_tls_fault_fn *fault, void *arg,
+                                                     struct uvea_tls_material **material);
+// The last step of it: the contexts.
+UVEA_MUST_USE enum uvea_error uvea_tls_material_make_contexts(struct uvea_tls_material *material,
+                                                              const struct uvea_tls_config *config,
+                                                              struct uvea_error_context *context);
 
 // The newest of tls, to be released by the caller. From any thread.
 struct uvea_tls_material *uvea_tls_material_take(struct uvea_tls *tls);

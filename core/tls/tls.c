@@ -58,6 +58,24 @@ static void forget_names(struct uvea_tls_config *config)
     }
 }
 
+// The first sentence of several.
+struct first {
+    struct uvea_error_context *context;
+    bool told;
+};
+
+static void keep_first(void *arg, enum uvea_tls_part part, enum uvea_error error,
+                       const struct uvea_error_context *context)
+{
+    struct first *first = arg;
+    (void)part;
+    (void)error;
+    if (!first->told && first->context != NULL) {
+        *first->context = *context;
+    }
+    first->told = true;
+}
+
 enum uvea_error uvea_tls_open(const struct uvea_tls_config *config, struct uvea_tls **tls,
                               struct uvea_error_context *context)
 {
@@ -70,12 +88,20 @@ enum uvea_error uvea_tls_open(const struct uvea_tls_config *config, struct uvea_
     UVEA_TRY_CLEANUP(own_names(&made->config));
     made->lock = CRYPTO_THREAD_lock_new();
     UVEA_TRY_CLEANUP(made->lock != NULL ? UVEA_OK : UVEA_ERR_MEMORY);
-    UVEA_TRY_CLEANUP(uvea_tls_material_open(&made->config, &made->material, context));
+    UVEA_TRY_CLEANUP(uvea_tls_material_open(&made->config, keep_first,
+                                            &(struct first){.context = context}, &made->material));
     *tls = made;
     made = NULL;
 cleanup:
     uvea_tls_close(made);
     return error;
+}
+
+void uvea_tls_check(const struct uvea_tls_config *config, uvea_tls_fault_fn *fault, void *arg)
+{
+    struct uvea_tls_material *material = NULL;
+    (void)!uvea_tls_material_open(config, fault, arg, &material);
+    uvea_tls_material_release(material);
 }
 
 static struct uvea_tls_material *swap(struct uvea_tls *tls, struct uvea_tls_material *material)
@@ -90,7 +116,8 @@ static struct uvea_tls_material *swap(struct uvea_tls *tls, struct uvea_tls_mate
 enum uvea_error uvea_tls_reload(struct uvea_tls *tls, struct uvea_error_context *context)
 {
     struct uvea_tls_material *material;
-    UVEA_TRY(uvea_tls_material_open(&tls->config, &material, context));
+    UVEA_TRY(uvea_tls_material_open(&tls->config, keep_first, &(struct first){.context = context},
+                                    &material));
     uvea_tls_material_release(swap(tls, material));
     (void)atomic_fetch_add(&tls->generation, 1);
     return UVEA_OK;

@@ -39,11 +39,27 @@ struct uvea_tls;
 
 // Reads everything. USAGE, IO, FORMAT, CRYPTO: the sentence names the file and what is wrong with
 // it: missing, unreadable, empty, no PEM, the key does not belong to the certificate, the leaf is
-// expired, not yet valid, or not from the own party's root (roots in another order end here), two
-// parties with one root.
+// expired, not yet valid, or not from the own party's root (roots in another order end here), a
+// root is expired, not yet valid or none (it may not sign others, or another one signed it), two
+// parties with one root. When several things are wrong, the first of them.
 UVEA_MUST_USE enum uvea_error uvea_tls_open(const struct uvea_tls_config *config,
                                             struct uvea_tls **tls,
                                             struct uvea_error_context *context);
+
+enum uvea_tls_part {
+    UVEA_TLS_KEY,
+    UVEA_TLS_CERTIFICATE,
+    UVEA_TLS_ROOTS,
+    UVEA_TLS_CLIENT_ROOT,
+};
+
+// Told of one thing that is wrong, with the part of the configuration that it is found in. context:
+// as from uvea_tls_open; empty for lack of memory.
+typedef void uvea_tls_fault_fn(void *arg, enum uvea_tls_part part, enum uvea_error error,
+                               const struct uvea_error_context *context);
+
+// Reads everything as uvea_tls_open does, and tells all that is wrong.
+void uvea_tls_check(const struct uvea_tls_config *config, uvea_tls_fault_fn *fault, void *arg);
 
 // Reads the files anew. Streams opened from now on use them; those under way keep theirs, unless
 // their owner asks for the generation and ends them. On failure everything stays as it was. From

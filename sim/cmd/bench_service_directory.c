@@ -118,7 +118,7 @@ enum uvea_error uvea_bench_directory_open(struct uvea_bench_service *service, co
     if (directory == NULL) {
         UVEA_TRY(make_temporary(made, context));
     } else {
-        UVEA_TRY(uvea_live_make_directory(directory, context));
+        UVEA_TRY(uvea_live_make_directory(directory, false, context));
     }
     if (realpath(directory == NULL ? made : directory, service->directory) == NULL) {
         return uvea_error_set(context, UVEA_ERR_IO, "%s: %s", directory == NULL ? made : directory,

@@ -87,6 +87,18 @@ void pki_write_leaf(struct pki *pki, const char *stem, const struct pki_leaf *le
     uvea_certs_pem_deinit(&pem);
 }
 
+void pki_write_root(struct pki *pki, const char *file, int from_day, int to_day)
+{
+    const struct uvea_certs_plan plan = {
+        .role = UVEA_CERTS_ROOT,
+        .common_name = file,
+        .window = {PKI_START + from_day * PKI_DAY, PKI_START + to_day * PKI_DAY}};
+    struct uvea_certs_pem pem = {0};
+    make(&plan, NULL, &pem);
+    write_file(pki_path(pki, file), &pem.certificate, 0644);
+    uvea_certs_pem_deinit(&pem);
+}
+
 struct uvea_tls_config pki_config(const struct pki *pki, const char *stem, int party,
                                   struct uvea_rt *clock)
 {

@@ -38,6 +38,9 @@ void pki_close(struct pki *pki);
 // Writes STEM.pem and STEM.key.pem, in place of what was there.
 void pki_write_leaf(struct pki *pki, const char *stem, const struct pki_leaf *leaf);
 
+// Writes a root that nobody else has.
+void pki_write_root(struct pki *pki, const char *file, int from_day, int to_day);
+
 // A path in the directory; a few of them live at a time.
 const char *pki_path(const struct pki *pki, const char *file);
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -107,6 +108,113 @@ static void test_dates(void **state)
     expect_open(&config, UVEA_ERR_USAGE, "old.pem: certificate has expired");
 }
 
+static void set_name(X509_NAME *name, const char *text)
+{
+    assert_int_equal(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                                                (const unsigned char *)text, -1, -1, 0),
+                     1);
+}
+
+// May sign others, and is signed by one that is not in the file.
+static void write_intermediate(const char *file)
+{
+    EVP_PKEY *own = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+    EVP_PKEY *issuer = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+    X509 *made = X509_new();
+    X509_EXTENSION *may_sign =
+        X509V3_EXT_conf_nid(NULL, NULL, NID_basic_constraints, "critical,CA:TRUE");
+    FILE *stream = fopen(pki_path(&pki, file), "w");
+    assert_true(stream != NULL && made != NULL && X509_set_version(made, X509_VERSION_3) == 1);
+    set_name(X509_get_subject_name(made), "intermediate");
+    set_name(X509_get_issuer_name(made), "issuer");
+    assert_non_null(ASN1_TIME_set(X509_getm_notBefore(made), PKI_START));
+    assert_non_null(ASN1_TIME_set(X509_getm_notAfter(made), PKI_START + 18000 * PKI_DAY));
+    assert_int_equal(X509_set_pubkey(made, own), 1);
+    assert_int_equal(X509_add_ext(made, may_sign, -1), 1);
+    assert_true(X509_sign(made, issuer, NULL) > 0);
+    assert_int_equal(PEM_write_X509(stream, made), 1);
+    assert_int_equal(fclose(stream), 0);
+    X509_EXTENSION_free(may_sign);
+    X509_free(made);
+    EVP_PKEY_free(issuer);
+    EVP_PKEY_free(own);
+}
+
+// As a root, of a party or of the clients.
+static void expect_root(const char *file, const char *sentence)
+{
+    struct uvea_tls_config config = pki_config(&pki, "own", 1, NULL);
+    config.party_root_files[2] = pki_path(&pki, file);
+    expect_open(&config, UVEA_ERR_USAGE, sentence);
+    config = pki_config(&pki, "own", 1, NULL);
+    config.client_root_file = pki_path(&pki, file);
+    expect_open(&config, UVEA_ERR_USAGE, sentence);
+    config = pki_config(&pki, "own", 1, NULL);
+    config.party_root_files[1] = pki_path(&pki, file);
+    expect_open(&config, UVEA_ERR_USAGE, sentence);
+}
+
+static void test_roots_that_are_none(void **state)
+{
+    (void)state;
+    pki_write_root(&pki, "over.pem", -10, -1);
+    pki_write_root(&pki, "early.pem", 15000, 18000);
+    expect_root("over.pem", "over.pem: certificate has expired");
+    expect_root("early.pem", "early.pem: certificate is not yet valid");
+    write_intermediate("between.pem");
+    expect_root("between.pem", "between.pem: no root: a certificate that another one signed");
+    expect_root("own.pem", "own.pem: no root: a certificate that may not sign others");
+}
+
+struct told {
+    unsigned count[UVEA_TLS_CLIENT_ROOT + 1];
+    char text[2048];
+};
+
+static void tell(void *arg, enum uvea_tls_part part, enum uvea_error error,
+                 const struct uvea_error_context *context)
+{
+    struct told *told = arg;
+    size_t at = strlen(told->text);
+    assert_int_not_equal(error, UVEA_OK);
+    told->count[part]++;
+    (void)snprintf(told->text + at, sizeof(told->text) - at, "%s\n", context->text);
+}
+
+static void expect_told(const struct uvea_tls_config *config, const unsigned counts[4],
+                        const char *part)
+{
+    struct told told = {.text = ""};
+    uvea_tls_check(config, tell, &told);
+    for (unsigned i = 0; i < 4; i++) {
+        if (told.count[i] != counts[i] || strstr(told.text, part) == NULL) {
+            fail_msg("of part %u: %u, wanted %u and %s: %s", i, told.count[i], counts[i], part,
+                     told.text);
+        }
+    }
+}
+
+// What depends on something that is wrong is not told as well.
+static void test_all_is_told(void **state)
+{
+    (void)state;
+    struct uvea_tls_config config = pki_config(&pki, "own", 1, NULL);
+    expect_told(&config, (const unsigned[4]){0, 0, 0, 0}, "");
+    config.key_file = "none";
+    config.certificate_file = "no";
+    config.party_root_files[0] = "nil";
+    config.party_root_files[1] = "null";
+    config.client_root_file = "nothing";
+    expect_told(&config, (const unsigned[4]){1, 1, 2, 1}, "null: No such file or directory\n");
+    config = pki_config(&pki, "own", 1, NULL);
+    config.party_root_files[0] = pki_path(&pki, "own.pem");
+    config.party_root_files[1] = "null";
+    expect_told(&config, (const unsigned[4]){0, 0, 2, 0}, "may not sign others\n");
+    config = pki_config(&pki, "own", 0, NULL);
+    config.party_root_files[2] = "null";
+    expect_told(&config, (const unsigned[4]){0, 1, 1, 0}, "root of party 0: ");
+}
+
 static void test_keys(void **state)
 {
     (void)state;
@@ -191,6 +299,8 @@ int main(void)
         cmocka_unit_test(test_roots_in_another_order),
         cmocka_unit_test(test_one_root_for_two),
         cmocka_unit_test(test_dates),
+        cmocka_unit_test(test_roots_that_are_none),
+        cmocka_unit_test(test_all_is_told),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_a_locked_key),
         cmocka_unit_test(test_certificates),
