@@ -14,6 +14,7 @@ struct reading {
     struct uvea_config *config;
     struct uvea_complaints *complaints;
     const char *file; // or NULL
+    bool whole;       // nothing of the file is unknown
     bool in_environment[UVEA_KEY_COUNT];
 };
 
@@ -132,9 +133,8 @@ static void read_file(struct reading *reading)
         uvea_file_read(reading->file, UVEA_CONFIG_BYTES_MAX, &text, &context);
 
     uvea_complain_of(reading->complaints, error, &context);
-    if (error == UVEA_OK) {
-        uvea_yaml_read(reading->file, text.data, text.len, see_key, reading, reading->complaints);
-    }
+    reading->whole = error == UVEA_OK && uvea_yaml_read(reading->file, text.data, text.len, see_key,
+                                                        reading, reading->complaints);
     uvea_mem_wipe(text.data, text.len);
     uvea_buf_deinit(&text);
 }
@@ -142,7 +142,7 @@ static void read_file(struct reading *reading)
 // ---- the environment
 
 // "UVEA__MESH__LISTN" is looked for as "mesh.listn".
-static enum uvea_key nearest_variable(const char *variable)
+static enum uvea_key nearest_variable(const char *variable, bool *section)
 {
     char name[UVEA_KEY_CHARS_MAX] = {0};
     size_t at = 0;
@@ -158,12 +158,13 @@ static enum uvea_key nearest_variable(const char *variable)
             name[at++] = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
         }
     }
-    return uvea_key_nearest(name);
+    return uvea_key_nearest(name, section);
 }
 
 static void refuse_variable(const struct reading *reading, const char *variable)
 {
-    const enum uvea_key nearest = nearest_variable(variable);
+    bool section = false;
+    const enum uvea_key nearest = nearest_variable(variable, &section);
     char name[UVEA_KEY_CHARS_MAX];
 
     if (nearest == UVEA_KEY_COUNT) {
@@ -171,8 +172,13 @@ static void refuse_variable(const struct reading *reading, const char *variable)
         return;
     }
     uvea_key_variable(nearest, name);
-    uvea_complain(reading->complaints, "environment: no such key: %.128s; is %s meant?", variable,
-                  name);
+    if (section) {
+        uvea_complain(reading->complaints,
+                      "environment: no such key: %.128s; is one like %s meant?", variable, name);
+    } else {
+        uvea_complain(reading->complaints, "environment: no such key: %.128s; is %s meant?",
+                      variable, name);
+    }
 }
 
 // A list is cut at its commas, in place.
@@ -249,6 +255,9 @@ static void fill_in(const struct reading *reading, enum uvea_key key)
         return;
     }
     uvea_key_name(key, name);
+    if (info->value == NULL && !reading->whole) {
+        return;
+    }
     if (info->value == NULL) {
         uvea_key_variable(key, variable);
         uvea_complain(reading->complaints, "%s is missing (%s); give it in a file or as %s", name,
@@ -262,7 +271,8 @@ static void fill_in(const struct reading *reading, enum uvea_key key)
 void uvea_config_read(const char *file, char *const *environment, struct uvea_config *config,
                       struct uvea_complaints *complaints)
 {
-    struct reading reading = {.config = config, .complaints = complaints, .file = file};
+    struct reading reading = {
+        .config = config, .complaints = complaints, .file = file, .whole = true};
 
     *config = (struct uvea_config){.values = {{0}}};
     if (file != NULL) {

@@ -1,6 +1,7 @@
 #include "core/daemon/config.h"
 #include "core/net/mesh.h"
 #include "core/scan/search.h"
+#include "core/store/store.h"
 #include "core/wire/frame.h"
 
 #include <stdbool.h>
@@ -108,6 +109,7 @@ static void check_store(const struct uvea_config *config, struct uvea_complaints
     const bool sqlite = TEXT(config, store, sqlite) != NULL;
     const bool postgres = TEXT(config, store, postgres_url) != NULL;
     const char *schema = TEXT(config, store, schema);
+    struct uvea_error_context context = {{0}};
 
     if (sqlite && postgres) {
         uvea_complain(complaints, "%s: store.postgres_url is given too; one store is meant",
@@ -116,6 +118,11 @@ static void check_store(const struct uvea_config *config, struct uvea_complaints
         uvea_complain(complaints, "store.sqlite is missing, and so is store.postgres_url; give one "
                                   "of them in a file or as UVEA__STORE__SQLITE or "
                                   "UVEA__STORE__POSTGRES_URL");
+    }
+    if (postgres) {
+        uvea_complain_at(complaints, WHAT(config, store, postgres_url),
+                         uvea_store_check_postgres_url(TEXT(config, store, postgres_url), &context),
+                         &context);
     }
     if (strspn(schema, in_schemas) != strlen(schema)) {
         uvea_complain(complaints, "%s: '%s' holds more than letters, digits, '_' and '-'",

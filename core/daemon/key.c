@@ -1,5 +1,6 @@
 #include "core/daemon/key.h"
 
+#include "core/base/nearest.h"
 #include "core/base/parse.h"
 
 #include <ctype.h>
@@ -11,7 +12,6 @@ enum {
     NAME_CHARS_MAX = 63,
     HOST_CHARS_MAX = 253,
     PORT_CHARS_MAX = 5,
-    DISTANCE_MAX = 3, // a suggestion differs by less than this many edits, or a third of the name
 };
 
 static const struct uvea_key_info infos[UVEA_KEY_COUNT] = {
@@ -104,55 +104,26 @@ bool uvea_key_is_section(const char *name)
 
 // ---- the nearest name
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
+enum uvea_key uvea_key_nearest(const char *name, bool *section)
 {
-    const unsigned ab = a < b ? a : b;
+    const bool alone = strchr(name, '.') == NULL;
+    struct uvea_nearest nearest = {.name = name};
+    enum uvea_key found = UVEA_KEY_COUNT;
 
-    return ab < c ? ab : c;
-}
-
-// Edits (a character put in, left out or replaced) that make b of a; both shorter than
-// UVEA_KEY_CHARS_MAX.
-static unsigned distance(const char *a, const char *b)
-{
-    const size_t columns = strlen(b);
-    unsigned row[UVEA_KEY_CHARS_MAX];
-
-    for (size_t j = 0; j <= columns; j++) {
-        row[j] = (unsigned)j;
-    }
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        unsigned corner = row[0]++;
-
-        for (size_t j = 0; j < columns; j++) {
-            const unsigned above = row[j + 1];
-
-            row[j + 1] = least(above + 1, row[j] + 1, corner + (a[i] != b[j] ? 1 : 0));
-            corner = above;
-        }
-    }
-    return row[columns];
-}
-
-enum uvea_key uvea_key_nearest(const char *name)
-{
-    const size_t chars = strnlen(name, UVEA_KEY_CHARS_MAX);
-    enum uvea_key nearest = UVEA_KEY_COUNT;
-    unsigned best = chars / 3 > DISTANCE_MAX ? (unsigned)chars / 3 : DISTANCE_MAX;
-
-    if (chars == UVEA_KEY_CHARS_MAX) {
-        return UVEA_KEY_COUNT;
-    }
     for (unsigned key = 0; key < UVEA_KEY_COUNT; key++) {
         char candidate[UVEA_KEY_CHARS_MAX];
 
         uvea_key_name((enum uvea_key)key, candidate);
-        if (distance(name, candidate) < best) {
-            best = distance(name, candidate);
-            nearest = (enum uvea_key)key;
+        if (uvea_nearest_try(&nearest, candidate)) {
+            *section = false;
+            found = (enum uvea_key)key;
+        }
+        if (alone && !is_root(&infos[key]) && uvea_nearest_try(&nearest, infos[key].section)) {
+            *section = true;
+            found = (enum uvea_key)key;
         }
     }
-    return nearest;
+    return found;
 }
 
 // ---- values

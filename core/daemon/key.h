@@ -166,8 +166,9 @@ enum uvea_key uvea_key_find(const char *name);
 enum uvea_key uvea_key_find_variable(const char *name);
 bool uvea_key_is_section(const char *name);
 
-// The key whose name differs least from this one, or UVEA_KEY_COUNT when none is near.
-enum uvea_key uvea_key_nearest(const char *name);
+// The key whose name differs least from this one, or UVEA_KEY_COUNT when none is near. section: not
+// the key itself but its section has that name.
+enum uvea_key uvea_key_nearest(const char *name, bool *section);
 
 // Judges one text as a value of the key (an element, for a list). what: whence it is, with the key,
 // for the sentence. number: of a NUMBER its value, of a CHOICE the index, else 0. FORMAT: the

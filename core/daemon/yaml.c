@@ -245,7 +245,8 @@ static bool read_value(struct reader *reader, enum uvea_key key)
 
 static bool refuse_unknown(struct reader *reader, unsigned line)
 {
-    const enum uvea_key nearest = uvea_key_nearest(reader->path);
+    bool section = false;
+    const enum uvea_key nearest = uvea_key_nearest(reader->path, &section);
     char name[UVEA_KEY_CHARS_MAX];
 
     if (nearest == UVEA_KEY_COUNT) {
@@ -254,7 +255,7 @@ static bool refuse_unknown(struct reader *reader, unsigned line)
     } else {
         uvea_key_name(nearest, name);
         uvea_complain(reader->complaints, "%s:%u: no such key: %.64s; is %s meant?", reader->name,
-                      line, reader->path, name);
+                      line, reader->path, section ? uvea_key_info(nearest)->section : name);
     }
     return skip(reader);
 }
@@ -347,7 +348,7 @@ static bool open_section(struct reader *reader, unsigned line)
     return read_section(reader);
 }
 
-// The whole; its mapping's start is in hand.
+// Every key of it; its mapping's start is in hand.
 static bool read_root(struct reader *reader)
 {
     while (next(reader) && reader->event.type != YAML_MAPPING_END_EVENT) {
@@ -381,44 +382,48 @@ static bool read_document(struct reader *reader)
     }
     odd = oddity(&reader->event);
     if (odd != NULL) {
-        return refuse(reader, odd);
+        (void)refuse(reader, odd);
+        return false;
     }
     if (reader->event.type != YAML_MAPPING_START_EVENT) {
-        return refuse(reader, "want sections and keys");
+        (void)refuse(reader, "want sections and keys");
+        return false;
     }
     return read_root(reader);
 }
 
-static void read_stream(struct reader *reader)
+static bool read_stream(struct reader *reader)
 {
     if (!next_but_one(reader)) { // the stream's start, then the document's
-        return;
+        return false;
     }
     if (reader->event.type == YAML_STREAM_END_EVENT) {
         uvea_complain(reader->complaints, "%s: is empty", reader->name);
-        return;
+        return false;
     }
     if (!read_document(reader)) {
-        return;
+        return false;
     }
     reader->path[0] = '\0';
     if (next_but_one(reader) && reader->event.type != YAML_STREAM_END_EVENT) {
         uvea_complain(reader->complaints, "%s:%u: a second document", reader->name,
                       line_of(reader));
     }
+    return !reader->failed;
 }
 
-void uvea_yaml_read(const char *name, const uint8_t *text, size_t bytes, uvea_yaml_fn *fn,
+bool uvea_yaml_read(const char *name, const uint8_t *text, size_t bytes, uvea_yaml_fn *fn,
                     void *arg, struct uvea_complaints *complaints)
 {
     struct reader reader = {.name = name, .fn = fn, .arg = arg, .complaints = complaints};
 
     if (yaml_parser_initialize(&reader.parser) == 0) {
         uvea_complain(complaints, "%s: %s", name, uvea_error_text(UVEA_ERR_MEMORY));
-        return;
+        return false;
     }
     yaml_parser_set_input_string(&reader.parser, text, bytes);
-    read_stream(&reader);
+    const bool whole = read_stream(&reader);
     yaml_event_delete(&reader.event);
     yaml_parser_delete(&reader.parser);
+    return whole;
 }

@@ -7,6 +7,7 @@
 #include "core/daemon/complaint.h"
 #include "core/daemon/key.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,8 +16,10 @@
 typedef void uvea_yaml_fn(void *arg, enum uvea_key key, unsigned line, const char *const *texts,
                           size_t count);
 
-// name: of the file, for sentences. What is wrong is added to complaints.
-void uvea_yaml_read(const char *name, const uint8_t *text, size_t bytes, uvea_yaml_fn *fn,
+// name: of the file, for sentences. What is wrong is added to complaints. False: there are no
+// sections and keys, or they could not be read to their end, so that nothing is known to be
+// missing.
+bool uvea_yaml_read(const char *name, const uint8_t *text, size_t bytes, uvea_yaml_fn *fn,
                     void *arg, struct uvea_complaints *complaints);
 
 #endif

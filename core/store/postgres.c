@@ -2,6 +2,7 @@
 #include "core/base/mem.h"
 #include "core/store/schema.h"
 #include "core/store/sql.h"
+#include "core/store/store.h"
 
 #include <endian.h>
 #include <libpq-fe.h>
@@ -42,6 +43,32 @@ static struct postgres *of(struct uvea_sql *sql)
     return (struct postgres *)sql;
 }
 
+// What libpq says, on one line: its line ends and tabs become spaces.
+struct said {
+    char text[400];
+};
+
+static struct said flatten(const char *message)
+{
+    struct said said = {.text = ""};
+    size_t at = 0;
+    for (; *message != '\0' && at + 1 < sizeof(said.text); message++) {
+        const bool space = strchr(" \t\r\n", *message) != NULL;
+        if (!space) {
+            said.text[at++] = *message;
+        } else if (at > 0 && said.text[at - 1] != ' ') {
+            said.text[at++] = ' ';
+        }
+    }
+    said.text[at - (at > 0 && said.text[at - 1] == ' ' ? 1 : 0)] = '\0';
+    return said;
+}
+
+static struct said said_by(const PGconn *connection)
+{
+    return flatten(connection != NULL ? PQerrorMessage(connection) : "out of memory");
+}
+
 // What a failed result means, which is freed. Only the primary message is told: the details may
 // show values. A violated constraint (class 23) leaves a transaction that can be rolled back.
 static enum uvea_error failed(struct postgres *postgres, const char *doing, PGresult *result,
@@ -49,16 +76,14 @@ static enum uvea_error failed(struct postgres *postgres, const char *doing, PGre
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    if (message == NULL) {
-        message = PQerrorMessage(postgres->connection);
-    }
+    const struct said said = message != NULL ? flatten(message) : said_by(postgres->connection);
     enum uvea_error error;
     if (state != NULL && strncmp(state, "23", 2) == 0) {
         error =
-            uvea_error_set(context, UVEA_ERR_STATE, "PostgreSQL refused %s: %s", doing, message);
+            uvea_error_set(context, UVEA_ERR_STATE, "PostgreSQL refused %s: %s", doing, said.text);
     } else {
         error = uvea_sql_break(&postgres->base, context, "PostgreSQL failed, %s: %s (%s)", doing,
-                               message, state != NULL ? state : "no state");
+                               said.text, state != NULL ? state : "no state");
     }
     PQclear(result);
     return error;
@@ -169,7 +194,7 @@ static enum uvea_error start(struct uvea_sql *sql, enum uvea_sql_statement state
                             lengths, formats, 1) != 1 ||
         PQsetSingleRowMode(postgres->connection) != 1) {
         return uvea_sql_break(sql, context, "PostgreSQL failed, %s: %s", postgres->current_name,
-                              PQerrorMessage(postgres->connection));
+                              said_by(postgres->connection).text);
     }
     postgres->busy = true;
     return UVEA_OK;
@@ -275,6 +300,22 @@ static const struct uvea_sql_ops ops = {
 
 // ---- opening
 
+enum uvea_error uvea_store_check_postgres_url(const char *url, struct uvea_error_context *context)
+{
+    char *said = NULL; // quotes the url
+    PQconninfoOption *options = PQconninfoParse(url, &said);
+    const bool good = options != NULL;
+    PQconninfoFree(options);
+    if (said != NULL) {
+        uvea_mem_wipe(said, strlen(said));
+    }
+    PQfreemem(said);
+    return good ? UVEA_OK
+                : uvea_error_set(context, UVEA_ERR_FORMAT,
+                                 "neither a postgresql:// URL nor a list of name=value that libpq "
+                                 "knows (not shown, as it may hold a password)");
+}
+
 enum {
     LOCK_CLASS_CREATE = 0x75766561, // advisory locks: making a schema
     LOCK_CLASS_OWN = 0x75766562,    // being a schema's one user; the key is the schema's number
@@ -297,8 +338,7 @@ static enum uvea_error connect(struct postgres *postgres, const char *url,
     postgres->connection = PQconnectdbParams(names, values, 1);
     if (PQstatus(postgres->connection) != CONNECTION_OK) {
         return uvea_sql_break(&postgres->base, context, "PostgreSQL cannot be reached: %s",
-                              postgres->connection != NULL ? PQerrorMessage(postgres->connection)
-                                                           : "out of memory");
+                              said_by(postgres->connection).text);
     }
     (void)PQsetNoticeProcessor(postgres->connection, ignore_notice, NULL);
     const char *encoding = PQparameterStatus(postgres->connection, "server_encoding");

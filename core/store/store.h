@@ -60,6 +60,10 @@ UVEA_MUST_USE enum uvea_error uvea_store_open_postgres(struct uvea_rt *rt, const
                                                        const char *schema,
                                                        struct uvea_store **store,
                                                        struct uvea_error_context *context);
+// Whether libpq understands url, without a connection. FORMAT: the sentence does not repeat the
+// url, which may hold a password.
+UVEA_MUST_USE enum uvea_error uvea_store_check_postgres_url(const char *url,
+                                                            struct uvea_error_context *context);
 // NULL is allowed.
 void uvea_store_close(struct uvea_store *store);
 

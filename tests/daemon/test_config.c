@@ -153,6 +153,10 @@ static void test_structure(void **state)
         {"? [a, b]\n: 1\n", ":1: a key must be a plain word"},
         {"mesh.retry_ms: 1\n", ":1: a key must be a plain word"},
         {"root:\n  party: 1\n", ":1: no such key: root"},
+        {"mseh:\n  listen: a:1\n", ":1: no such key: mseh; is mesh meant?"},
+        {"party: 1\nservce: {luc: true}\n", ":2: no such key: servce; is service meant?"},
+        {"parti: 1\n", ":1: no such key: parti; is party meant?"},
+        {"lib: 1\n", ":1: no such key: lib"},
         {"mesh:\n  mesh:\n    retry_ms: 1\n", ":2: no such key: mesh.mesh"},
         {"party: \"1\\0\"\n", ":1: party: holds a NUL character"},
         {"party: 1\n\tprf: aes128\n", ":2: found a tab character that violates indentation"},
@@ -173,7 +177,7 @@ static void test_files_that_cannot_be_read(void **state)
     char *text = calloc(1, UVEA_CONFIG_BYTES_MAX + 2);
 
     uvea_config_read("/no/such/file.yaml", nothing, &rig->config, &rig->complaints);
-    assert_non_null(strstr(rig_said(rig), "/no/such/file.yaml: No such file or directory\n"));
+    assert_string_equal(rig_said(rig), "/no/such/file.yaml: No such file or directory\n");
     uvea_config_deinit(&rig->config);
     uvea_complaints_deinit(&rig->complaints);
     uvea_config_read(rig->folder, nothing, &rig->config, &rig->complaints);
@@ -182,6 +186,49 @@ static void test_files_that_cannot_be_read(void **state)
     memset(text, '#', UVEA_CONFIG_BYTES_MAX + 1);
     assert_refused(rig, text, ": longer than 1048576 bytes");
     free(text);
+}
+
+// Of a file that is not known to its end nothing is said to be missing; all else is.
+static void test_only_what_is_known_is_missing(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t complaints;
+    } cases[] = {
+        {"", 1},
+        {"word\n", 1},
+        {"&x {party: 1}\n", 1},
+        {"party: 1\nprf: [\n", 2},
+        {"prf: x\n\tparty: 1\n", 1},
+        {"party: \xff\n", 1},
+        {"party: 1\n", 5}, // that must be given; TLS and the store are looked at later
+    };
+    struct rig *rig = *state;
+    char *environment[] = {"UVEA__LOG__LEVEL=loud", NULL};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        rig_read(rig, cases[i].text, NULL);
+        if (rig->complaints.count != cases[i].complaints) {
+            fail_msg("for <%s>: %s", cases[i].text, rig_said(rig));
+        }
+    }
+    rig_read(rig, "", environment);
+    assert_int_equal(rig->complaints.count, 2);
+}
+
+// The variables of a section that is none, or of a section alone.
+static void test_nearest_variable(void **state)
+{
+    struct rig *rig = *state;
+    char *environment[] = {"UVEA__MESH=1", "UVEA__SERVCE=1", "UVEA__MSEH__LISTEN=a:1", NULL};
+
+    rig_read(rig, rig_good, environment);
+    assert_string_equal(
+        rig_said(rig),
+        "environment: no such key: UVEA__MESH; is one like UVEA__MESH__LISTEN meant?\n"
+        "environment: no such key: UVEA__SERVCE; is one like UVEA__SERVICE__BATCH_REQUESTS_MAX "
+        "meant?\n"
+        "environment: no such key: UVEA__MSEH__LISTEN; is UVEA__MESH__LISTEN meant?\n");
 }
 
 // Everything that is wrong is said at once, and a value that is not good is no value.
@@ -257,6 +304,37 @@ static void test_no_store(void **state)
                         "in a file or as UVEA__STORE__SQLITE or UVEA__STORE__POSTGRES_URL\n");
 }
 
+// The sentence names the key and not the value.
+static void test_postgres_url(void **state)
+{
+    static const char sentence[] =
+        "UVEA__STORE__POSTGRES_URL: neither a postgresql:// URL nor a list of name=value that "
+        "libpq knows (not shown, as it may hold a password)\n";
+    static char *const bad[] = {
+        "UVEA__STORE__POSTGRES_URL=junk:hunter2",
+        "UVEA__STORE__POSTGRES_URL=pasword=hunter2",
+        "UVEA__STORE__POSTGRES_URL=postgresql://u:hunter2@[::1/d",
+        "UVEA__STORE__POSTGRES_URL=postgresql://u:hunter2@h/d?no=1",
+    };
+    static char *const good[] = {
+        "UVEA__STORE__POSTGRES_URL=postgresql://u:p%20w@[::1]:5432/d?sslmode=require",
+        "UVEA__STORE__POSTGRES_URL=host=/tmp dbname=d password='a b'",
+    };
+    struct rig *rig = *state;
+    char *environment[] = {"UVEA__STORE__SQLITE=", NULL, NULL};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        environment[1] = bad[i];
+        rig_read(rig, rig_good, environment);
+        assert_string_equal(rig_said(rig), sentence);
+    }
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        environment[1] = good[i];
+        rig_read(rig, rig_good, environment);
+        assert_string_equal(rig_said(rig), "");
+    }
+}
+
 static void test_tls(void **state)
 {
     struct rig *rig = *state;
@@ -286,10 +364,13 @@ int main(void)
         WITH_RIG(test_print),
         WITH_RIG(test_structure),
         WITH_RIG(test_files_that_cannot_be_read),
+        WITH_RIG(test_only_what_is_known_is_missing),
+        WITH_RIG(test_nearest_variable),
         WITH_RIG(test_all_at_once),
         WITH_RIG(test_many_complaints_are_counted),
         WITH_RIG(test_keys_together),
         WITH_RIG(test_no_store),
+        WITH_RIG(test_postgres_url),
         WITH_RIG(test_tls),
     };
 
