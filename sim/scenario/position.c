@@ -7,7 +7,6 @@
 
 enum {
     DEPTH_MAX = 16, // a scenario nests four deep
-    PATH_MAX_BYTES = 256,
 };
 
 // One open mapping or sequence.
@@ -22,7 +21,7 @@ struct walk {
     yaml_parser_t parser;
     struct level levels[DEPTH_MAX];
     unsigned depth;
-    char path[PATH_MAX_BYTES];
+    char path[UVEA_YAML_PATH_BYTES];
     const char *wanted_path; // or NULL
     const char *wanted_key;  // or NULL
     unsigned from_line;
@@ -229,10 +228,14 @@ unsigned uvea_yaml_line(const uint8_t *text, size_t len, const char *path)
 }
 
 unsigned uvea_yaml_key_line(const uint8_t *text, size_t len, const char *key, unsigned line,
-                            unsigned column)
+                            unsigned column, char path[UVEA_YAML_PATH_BYTES])
 {
     struct walk walk = {.wanted_key = key, .from_line = line, .from_column = column};
-    return search(&walk, text, len);
+    const unsigned found = search(&walk, text, len);
+    if (found != 0) {
+        memcpy(path, walk.path, sizeof(walk.path));
+    }
+    return found;
 }
 
 unsigned uvea_yaml_unused(const uint8_t *text, size_t len, const char **what)

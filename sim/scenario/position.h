@@ -9,10 +9,12 @@
 // the text has no such value.
 unsigned uvea_yaml_line(const uint8_t *text, size_t len, const char *path);
 
-// The line of the first mapping key of that name behind a place (line and column from 1); 0 when
-// there is none.
+enum { UVEA_YAML_PATH_BYTES = 256 };
+
+// The line of the first mapping key of that name behind a place (line and column from 1), and its
+// path; 0 when there is none, and the path stays as it is.
 unsigned uvea_yaml_key_line(const uint8_t *text, size_t len, const char *key, unsigned line,
-                            unsigned column);
+                            unsigned column, char path[UVEA_YAML_PATH_BYTES]);
 
 // What a scenario does not use of YAML: a second document, anchors, aliases, merge keys, a NUL in a
 // text. The line of the first of them, and its name in *what; 0 when there is none.

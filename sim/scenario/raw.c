@@ -1,5 +1,6 @@
 #include "sim/scenario/raw.h"
 
+#include "core/base/nearest.h"
 #include "sim/scenario/position.h"
 
 #include <cyaml/cyaml.h>
@@ -184,34 +185,103 @@ static cyaml_config_t config_for(struct complaint *complaint)
     };
 }
 
-// libcyaml gives the place before an unexpected or repeated key: the key itself is looked up behind
-// it.
-static unsigned line_of(const struct complaint *complaint, const uint8_t *text, size_t len)
+static const char expecting[] = "Expecting ";
+static const char unexpected_key[] = "Unexpected key: ";
+static const char repeated_key[] = "Mapping field already seen: ";
+
+// What follows the prefix, or NULL.
+static const char *behind(const char *text, const char *prefix)
 {
-    static const char *const about_keys[] = {"Unexpected key: ", "Mapping field already seen: "};
-    for (size_t i = 0; i < sizeof(about_keys) / sizeof(about_keys[0]); i++) {
-        size_t prefix = strlen(about_keys[i]);
-        if (strncmp(complaint->text, about_keys[i], prefix) == 0) {
-            unsigned line = uvea_yaml_key_line(text, len, complaint->text + prefix, complaint->line,
-                                               complaint->column);
-            return line != 0 ? line : complaint->line;
-        }
-    }
-    return complaint->line;
+    size_t len = strlen(prefix);
+    return strncmp(text, prefix, len) == 0 ? text + len : NULL;
 }
 
-static enum uvea_error refuse(const char *name, const char *said, const uint8_t *text, size_t len,
-                              const struct complaint *complaint, struct uvea_error_context *context)
+// libcyaml gives the place of an unexpected key's mapping, which may be the key's own, and for a
+// repeated one that of what stands before it; of a document that is no mapping it gives none. path:
+// of the key, when it is about one.
+static unsigned line_of(const struct complaint *complaint, const uint8_t *text, size_t len,
+                        char path[UVEA_YAML_PATH_BYTES])
 {
-    unsigned line = line_of(complaint, text, len);
+    const char *unexpected = behind(complaint->text, unexpected_key);
+    const char *repeated = behind(complaint->text, repeated_key);
+    const unsigned from = complaint->column;
+    unsigned line = 0;
+    if (unexpected != NULL) {
+        line = uvea_yaml_key_line(text, len, unexpected, complaint->line, from > 0 ? from - 1 : 0,
+                                  path);
+    } else if (repeated != NULL) {
+        line = uvea_yaml_key_line(text, len, repeated, complaint->line, from, path);
+    } else if (complaint->line == 0 && behind(complaint->text, expecting) != NULL) {
+        line = uvea_yaml_line(text, len, "");
+    }
+    return line != 0 ? line : complaint->line;
+}
+
+// ---- the key that was meant
+
+// The fields of the mapping that a value is, or of those that its entries are; NULL for none.
+static const cyaml_schema_field_t *fields_of(const cyaml_schema_value_t *value)
+{
+    if (value->type == CYAML_SEQUENCE) {
+        value = value->sequence.entry;
+    }
+    return value->type == CYAML_MAPPING ? value->mapping.fields : NULL;
+}
+
+static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *fields, const char *key,
+                                              size_t chars)
+{
+    for (; fields->key != NULL; fields++) {
+        if (strlen(fields->key) == chars && memcmp(fields->key, key, chars) == 0) {
+            return fields;
+        }
+    }
+    return NULL;
+}
+
+// Those of the mapping that holds the key at a path such as "requests[3].expect.macth".
+static const cyaml_schema_field_t *fields_at(const struct schema *schema, const char *path)
+{
+    const cyaml_schema_field_t *fields = fields_of(&schema->top);
+    for (const char *dot; fields != NULL && (dot = strchr(path, '.')) != NULL; path = dot + 1) {
+        const cyaml_schema_field_t *field = find_field(fields, path, strcspn(path, ".["));
+        fields = field != NULL ? fields_of(&field->value) : NULL;
+    }
+    return fields;
+}
+
+// Of that mapping's keys the one that was meant, or NULL.
+static const char *nearest_key(const struct schema *schema, const char *path, const char *key)
+{
+    struct uvea_nearest nearest = {.name = key};
+    const cyaml_schema_field_t *field = fields_at(schema, path);
+    const char *found = NULL;
+    for (; field != NULL && field->key != NULL; field++) {
+        found = uvea_nearest_try(&nearest, field->key) ? field->key : found;
+    }
+    return found;
+}
+
+// ---- the sentence
+
+static enum uvea_error refuse(const char *name, const char *said, const uint8_t *text, size_t len,
+                              const struct schema *schema, const struct complaint *complaint,
+                              struct uvea_error_context *context)
+{
+    char path[UVEA_YAML_PATH_BYTES] = "";
+    unsigned line = line_of(complaint, text, len, path);
     if (line == 0) {
         return uvea_error_set(context, UVEA_ERR_FORMAT, "%s: %s", name, said);
     }
-    if (strncmp(said, "Expecting", 9) == 0 && complaint->field[0] != '\0') {
+    if (behind(said, expecting) != NULL && complaint->field[0] != '\0') {
         return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: %s: %s", name, line,
                               complaint->field, said);
     }
-    return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: %s", name, line, said);
+    const char *key = behind(said, unexpected_key);
+    const char *meant = key != NULL ? nearest_key(schema, path, key) : NULL;
+    return uvea_error_set(context, UVEA_ERR_FORMAT, "%s:%u: %s%s%s%s", name, line, said,
+                          meant != NULL ? "; is " : "", meant != NULL ? meant : "",
+                          meant != NULL ? " meant?" : "");
 }
 
 static enum uvea_error load(const char *name, const uint8_t *text, size_t len,
@@ -224,7 +294,7 @@ static enum uvea_error load(const char *name, const uint8_t *text, size_t len,
     cyaml_err_t failure = cyaml_load_data(text, len, &config, &schema->top, &data, NULL);
     if (failure != CYAML_OK) {
         const char *said = complaint.text[0] != '\0' ? complaint.text : cyaml_strerror(failure);
-        return refuse(name, said, text, len, &complaint, context);
+        return refuse(name, said, text, len, schema, &complaint, context);
     }
     *raw = data;
     return UVEA_OK;

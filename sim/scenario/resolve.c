@@ -21,6 +21,19 @@ struct uvea_path uvea_path_entry(const char *list, size_t index)
     return path;
 }
 
+// A field of a list's entry that was not given stands where the entry does.
+static unsigned line_at(const struct uvea_source *source, const char *path)
+{
+    const unsigned line = uvea_yaml_line(source->text, source->len, path);
+    const char *bracket = strrchr(path, ']');
+    char entry[UVEA_YAML_PATH_BYTES];
+    if (line != 0 || bracket == NULL) {
+        return line;
+    }
+    (void)snprintf(entry, sizeof(entry), "%.*s", (int)(bracket + 1 - path), path);
+    return uvea_yaml_line(source->text, source->len, entry);
+}
+
 enum uvea_error uvea_resolve_place(const struct uvea_source *source, const char *path,
                                    enum uvea_error error)
 {
@@ -28,7 +41,7 @@ enum uvea_error uvea_resolve_place(const struct uvea_source *source, const char 
         return error;
     }
     struct uvea_error_context said = *source->context;
-    unsigned line = uvea_yaml_line(source->text, source->len, path);
+    unsigned line = line_at(source, path);
     if (line == 0) {
         return uvea_error_set(source->context, error, "%s: %.400s", source->name, said.text);
     }

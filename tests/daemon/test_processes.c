@@ -278,15 +278,18 @@ static void test_stop_before_the_others_are_there(void **state)
     await_line(0, "\"event\":\"stopped\",\"message\":\"SIGTERM\"");
 }
 
+// The address sanitizer wants to be loaded first, and may be second here.
+#define PRELOAD "ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD=" EARLY_SIGNALS
+
 // Before there is a log, a task or even a configuration.
 static void test_signals_before_main(void **state)
 {
     (void)state;
-    assert_status(shell("LD_PRELOAD=" EARLY_SIGNALS " $UVEAD --config p0/uvead.yaml 2>p0.log"), 0);
+    assert_status(shell(PRELOAD " $UVEAD --config p0/uvead.yaml 2>p0.log"), 0);
     await_line(0, "\"event\":\"stopping\",\"message\":\"SIGTERM\"");
     await_line(0, "\"event\":\"stopped\",\"message\":\"SIGTERM\"");
     // A command is ended by them as any other.
-    assert_status(shell("exec env LD_PRELOAD=" EARLY_SIGNALS " $UVEAD --version"), 128 + SIGHUP);
+    assert_status(shell("exec env " PRELOAD " $UVEAD --version"), 128 + SIGHUP);
 }
 
 // Whatever it is at: reading its files, opening its store, asking the others.

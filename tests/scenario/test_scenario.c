@@ -245,7 +245,19 @@ static const struct refusal refusals[] = {
     {"seed: 1\ntemplates: {files: [\"a\\0b\"]}", NULL, "dir/a.yaml:2: a NUL in a text"},
     {"\"seed\\0x\": 1", NULL, "dir/a.yaml:1: a NUL in a text"},
     {"seed: [1]", NULL, "dir/a.yaml:1: seed: Expecting STRING"},
-    {"seed: 1\nsede: 2", NULL, "dir/a.yaml:2: Unexpected key: sede"},
+    {"seed: 1\nsede: 2", NULL, "dir/a.yaml:2: Unexpected key: sede; is seed meant?"},
+    {"seed: 1\nnetwrk: {latency_us: 1}", NULL,
+     "dir/a.yaml:2: Unexpected key: netwrk; is network meant?"},
+    {"service:\n  lokback: 1", NULL, "dir/a.yaml:2: Unexpected key: lokback; is lookback meant?"},
+    {"requests:\n  - kind: new\n    repaet: 2", NULL,
+     "dir/a.yaml:3: Unexpected key: repaet; is repeat meant?"},
+    {"requests:\n  - kind: new\n  - kind: new\n    expect: {macth: true}", NULL,
+     "dir/a.yaml:4: Unexpected key: macth; is match meant?"},
+    {"faults:\n  - {kind: crash, form: p0}", NULL, "Unexpected key: form; is from meant?"},
+    {"templates: {fils: [x]}", NULL, "Unexpected key: fils; is files meant?"},
+    {"- kind: new", NULL, "dir/a.yaml:1: Expecting MAPPING"},
+    {"\n# a list\n[[[[]]]]", NULL, "dir/a.yaml:3: Expecting MAPPING"},
+    {"\nword", NULL, "dir/a.yaml:2: Expecting MAPPING"},
     {"prf: aes256", NULL, "dir/a.yaml:1: prf: 'aes256' is not one of: aes128 chacha8"},
     {"prf: AES128", NULL, "prf: 'AES128' is not one of"},
     {"sessions: 12", NULL, "dir/a.yaml:1: sessions: not a multiple of 8"},
@@ -253,6 +265,8 @@ static const struct refusal refusals[] = {
     {"network:\n  latency_us: 1\n  latency_us: 3", NULL,
      "dir/a.yaml:3: Mapping field already seen: latency_us"},
     {"network:\n  piece_bytes_max: 16385", NULL, "dir/a.yaml:2: network.piece_bytes_max: '16385'"},
+    {"requests:\n  - {kind: new, repeat: 100000}\n  - kind: new", NULL,
+     "dir/a.yaml:3: requests[1].repeat: more than 100000 requests in all"},
     {"network: 3", NULL, "dir/a.yaml:1: network: Expecting MAPPING"},
     {"network: [3]", NULL, "dir/a.yaml:1: network: Expecting MAPPING"},
     {"service:\n  partial_results: yes", NULL,
@@ -280,7 +294,8 @@ static const struct refusal refusals[] = {
      "dir/a.yaml:3: requests[0].or_rule[1]: '0'"},
     {"requests:\n  - kind: new\n    expect:\n      match: maybe", NULL,
      "dir/a.yaml:4: requests[0].expect.match: 'maybe'"},
-    {"requests:\n  - kind: new\n    expect: {serials: 3}", NULL, "Unexpected key: serials"},
+    {"requests:\n  - kind: new\n    expect: {serials: 3}", NULL,
+     "Unexpected key: serials; is serial meant?"},
     {"requests:\n  - {type: deletion, kind: new}", NULL,
      "requests[0].kind: a request of type 'deletion' has no such field"},
     {"requests:\n  - {type: reset-check, kind: new, serial: 4}", NULL,
@@ -326,9 +341,13 @@ static void test_refusals(void **state)
         struct uvea_scenario scenario;
         struct uvea_error_context context = {.text = ""};
         enum uvea_error error = parse(refusals[i].text, refusals[i].override, &scenario, &context);
+        const char *suggestion = strstr(context.text, "; is ");
         if (error == UVEA_OK || strstr(context.text, refusals[i].sentence) == NULL) {
             fail_msg("for <%s>: wanted <%s>, got <%s>", refusals[i].text, refusals[i].sentence,
                      error == UVEA_OK ? "no error" : context.text);
+        }
+        if (suggestion != NULL && strstr(refusals[i].sentence, suggestion) == NULL) {
+            fail_msg("for <%s>: suggests <%s>", refusals[i].text, suggestion);
         }
     }
 }
