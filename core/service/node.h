@@ -95,7 +95,7 @@ json_t *uvea_node_common_config(const struct uvea_node_config *config);
 
 struct uvea_node_stats {
     uint64_t batches;
-    uint64_t requests; // answered, errors included
+    uint64_t requests;           // answered, errors included
     uint64_t published_sequence; // of the last request whose result is published; 0: none yet
     uint64_t comparisons;
     uint64_t records;
