@@ -291,11 +291,9 @@ struct stranger {
 
 static const struct stranger strangers[] = {
     {"p0:5000", "00000000 00000007 6d616c6c6f7279", "\"mallory\"", 4, 0, UVEA_ERR_PEER},
-    {"p0:5000", "00000000 00000005 616c696365", "\"alice\" does not dial party 0", 4, 0,
-     UVEA_ERR_PEER},
-    {"p1:5000", "00000000 00000005 616c696365", "\"alice\" does not dial party 1", 4, 1,
-     UVEA_ERR_PEER},
-    {"p2:5000", "00000000 00000003 626f62", "\"bob\" does not dial party 2", 4, 2, UVEA_ERR_PEER},
+    {"p0:5000", "00000000 00000005 616c696365", "does not dial party 0", 4, 0, UVEA_ERR_PEER},
+    {"p1:5000", "00000000 00000005 616c696365", "does not dial party 1", 4, 1, UVEA_ERR_PEER},
+    {"p2:5000", "00000000 00000003 626f62", "bob\" does not dial party 2", 4, 2, UVEA_ERR_PEER},
     {"p0:5000", "00000001 00000003 626f62", "party 1: connection 1", 4, 0, UVEA_ERR_NOT_FOUND},
     {"p0:5000", "00000000 00000003 626f62", "party 1: connection 0", 4, 0, UVEA_ERR_NOT_FOUND},
     {"p0:5000", "ffffffff 00000007 636861726c6965", "4294967295", 4, 0, UVEA_ERR_NOT_FOUND},
