@@ -124,7 +124,7 @@ struct awaiting {
     uint64_t sequence;
     uint64_t *read; // number of the last result that was looked at
     struct uvea_buf *answer;
-    struct uvea_error_context *context;
+    struct uvea_error_context said; // by the last look
 };
 
 static enum uvea_error keep(struct uvea_buf *answer, const json_t *body)
@@ -142,7 +142,7 @@ static enum uvea_error look_through(struct awaiting *awaiting, const json_t *res
         const json_t *body = json_object_get(result, "body");
         const json_int_t number = json_integer_value(json_object_get(result, "number"));
         if (number <= 0 || !json_is_string(body)) {
-            return uvea_error_set(awaiting->context, UVEA_ERR_FORMAT,
+            return uvea_error_set(&awaiting->said, UVEA_ERR_FORMAT,
                                   "party %u gives results that are none", awaiting->party);
         }
         *awaiting->read = (uint64_t)number;
@@ -170,14 +170,14 @@ static enum uvea_error read_page(struct awaiting *awaiting, bool *more)
                    PAGE_RESULTS);
     const struct uvea_http_request request = {.method = "GET", .target = target};
     UVEA_TRY(call(awaiting->submit, awaiting->party, &request, &response,
-                  fair_deadline_ns(awaiting->submit), awaiting->context));
+                  fair_deadline_ns(awaiting->submit), &awaiting->said));
     json_t *page = load(&response.body);
     const json_t *results = json_object_get(page, "results");
     *more = json_array_size(results) > 0;
     const enum uvea_error error =
         json_is_array(results)
             ? look_through(awaiting, results)
-            : uvea_error_set(awaiting->context, UVEA_ERR_FORMAT,
+            : uvea_error_set(&awaiting->said, UVEA_ERR_FORMAT,
                              "party %u gives results that are none", awaiting->party);
     json_decref(page);
     uvea_http_response_deinit(&response);
@@ -194,7 +194,7 @@ static enum uvea_error look(struct awaiting *awaiting)
     }
     return awaiting->answer->len > 0
                ? UVEA_OK
-               : uvea_error_set(awaiting->context, UVEA_ERR_TIMEOUT,
+               : uvea_error_set(&awaiting->said, UVEA_ERR_TIMEOUT,
                                 "party %u has not answered in time", awaiting->party);
 }
 
@@ -203,15 +203,14 @@ static enum uvea_error look_at_all(struct awaiting awaiting[UVEA_PARTY_COUNT],
 {
     enum uvea_error missing = UVEA_OK;
     for (unsigned party = 0; party < UVEA_PARTY_COUNT; party++) {
-        struct uvea_error_context said = {.text = ""};
-        awaiting[party].context = &said;
+        awaiting[party].said.text[0] = '\0';
         const enum uvea_error error = look(&awaiting[party]);
         if (error != UVEA_OK && missing == UVEA_OK) {
             missing = error;
-            *context = said;
+            *context = awaiting[party].said;
         }
         if (error != UVEA_OK && error != UVEA_ERR_TIMEOUT) {
-            *context = said;
+            *context = awaiting[party].said;
             return error;
         }
     }

@@ -184,8 +184,8 @@ static void test_files_are_named_with_their_keys(void **state)
     static const char *const sentences[] = {
         "p0/uvead.yaml:%s: tls.key: p0/../pki/p0.key.pem: No such file or directory\n",
         "UVEA__TLS__CERTIFICATE: no.pem: No such file or directory\n",
-        "p0/uvead.yaml:%s: tls.roots: p0/../pki/p1-root.pem: no root: a certificate that may not "
-        "sign others\n",
+        ("p0/uvead.yaml:%s: tls.roots: p0/../pki/p1-root.pem: no root: a certificate that may not "
+         "sign others\n"),
         "p0/uvead.yaml:%s: tls.client_root: p0/../pki/client-root.pem: empty\n",
         "p0/uvead.yaml:%s: keys.share_key: p0/share.key: No such file or directory\n",
     };

@@ -268,7 +268,7 @@ static const struct refusal {
     const char *sentence;
 } refusals[] = {
     // no envelope
-    {"", "", "the envelope: JSON: the text ends early (line 1, column 0)"},
+    {"", "", "the envelope: JSON: there is no text, an object is wanted"},
     {"hello", "", "the envelope: JSON: syntax error (line 1, column 5)"},
     {"[]", "", "the envelope: JSON: the text is not an object"},
     {"null", "", "the envelope: JSON: syntax error (line 1, column 4)"},
@@ -299,7 +299,7 @@ static const struct refusal {
     {ENVELOPE("batch_message", DELETION), "m-1", "message_type is no kind of request"},
     // payloads that are none
     {ENVELOPE("identity_deletion", ""), "m-1",
-     "the payload: JSON: the text ends early (line 1, column 0)"},
+     "the payload: JSON: there is no text, an object is wanted"},
     {ENVELOPE("identity_deletion", "eyJzZXJpYWxfaWQiOjV9"), "m-1",
      "the payload: JSON: syntax error (line 1, column 19)"},
     {ENVELOPE("identity_deletion", "[5]"), "m-1", "the payload: JSON: the text is not an object"},

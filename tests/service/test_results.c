@@ -433,7 +433,7 @@ static void texts_that_are_no_results(void **state)
     static const struct {
         const char *text, *sentence;
     } cases[] = {
-        {"", "JSON: the text ends early (line 1, column 0)"},
+        {"", "JSON: there is no text, an object is wanted"},
         {"[1]", "JSON: the text is not an object"},
         {"{\"node_id\":1,\"node_id\":1}", "JSON: an object has a member twice (line 1, column 22)"},
         {"{\"a\":[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]}", "JSON: nested more than 16 deep"},

@@ -330,7 +330,7 @@ static void texts_that_are_no_object(void **state)
 {
     struct fixture *fixture = *state;
     assert_text_refused(fixture, "", UVEA_ERR_FORMAT,
-                        "JSON: the text ends early (line 1, column 0)");
+                        "JSON: there is no text, an object is wanted");
     assert_text_refused(fixture, "[]", UVEA_ERR_FORMAT, "JSON: the text is not an object");
     assert_text_refused(fixture, "{\"iris_share_1\":\"\",\"iris_share_1\":\"\"}", UVEA_ERR_FORMAT,
                         "JSON: an object has a member twice (line 1, column 33)");
@@ -452,7 +452,7 @@ static void files_that_are_none(void **state)
     struct uvea_buf file = {0};
     set_plain(fixture, "", 0);
     assert_refused(fixture, UVEA_ERR_FORMAT,
-                   "share file: JSON: the text ends early (line 1, column 0)");
+                   "share file: JSON: there is no text, an object is wanted");
     set_plain(fixture, "{}", 2);
     assert_refused(fixture, UVEA_ERR_FORMAT, "share file: member IRIS_version is missing");
     assert_int_equal(uvea_iris_encode_upload(uvea_party_at(0), &fixture->uploads[0], &file),
