@@ -423,10 +423,9 @@ static void test_three(void **state)
     reload();
     send_signal(1, "KILL");
     assert_exit(1, 137);
-    // One notices the loss and fails; the other notices it too, or that this one is going.
-    if (await_exit(0) + await_exit(2) == 0) {
-        fail_msg("nobody lost a peer: %s", shell("tail -n 3 p0.log p2.log")->out);
-    }
+    // Each notices the loss and fails, or that the other one is going, and goes too.
+    assert_in_range(await_exit(0), 0, 1);
+    assert_in_range(await_exit(2), 0, 1);
     await_line(0, "\"event\":\"stopped\",.*party [12]");
     await_line(2, "\"event\":\"stopped\",.*party [01]");
     check_logs();
