@@ -172,13 +172,8 @@ static void refuse_variable(const struct reading *reading, const char *variable)
         return;
     }
     uvea_key_variable(nearest, name);
-    if (section) {
-        uvea_complain(reading->complaints,
-                      "environment: no such key: %.128s; is one like %s meant?", variable, name);
-    } else {
-        uvea_complain(reading->complaints, "environment: no such key: %.128s; is %s meant?",
-                      variable, name);
-    }
+    uvea_complain(reading->complaints, "environment: no such key: %.128s; is %s%s meant?", variable,
+                  section ? "one like " : "", name);
 }
 
 // A list is cut at its commas, in place.
