@@ -105,7 +105,7 @@ static enum uvea_error explain(struct uvea_bench_trio *trio, enum uvea_error err
     struct uvea_error_context end = {{0}};
     const uint64_t deadline_ns = uvea_rt_deadline_ns(trio->rt, END_NS);
     enum uvea_error ended = UVEA_OK;
-    if (error == UVEA_ERR_STATE || error == UVEA_ERR_TIMEOUT || error == UVEA_ERR_MEMORY) {
+    if (error == UVEA_ERR_STATE || error == UVEA_ERR_MEMORY) {
         return error;
     }
     while (ended == UVEA_OK && uvea_rt_now_ns(trio->rt) < deadline_ns) {

@@ -2,6 +2,7 @@
 // over TLS, one of which is killed. The files are those of `uvea cluster init`.
 #include "tests/integration/shell.h"
 #include "tests/support/cmocka.h"
+#include "tests/support/descriptors.h"
 
 #include <netinet/in.h>
 #include <signal.h>
@@ -260,6 +261,7 @@ static void test_few_descriptors(void **state)
                               "$UVEAD --config p0/uvead.yaml 2>p0.log";
 
     (void)state;
+    need_descriptors(1856);
     assert_status(shell("ulimit -n 1855; %s", run), 4);
     assert_status(shell("grep '\"level\":\"warn\",\"event\":\"descriptors\"' p0.log | grep -q "
                         "'1856 descriptors may be in use at once, .* is 1855\"'"),

@@ -133,7 +133,8 @@ static void a_party_that_is_killed_is_named(void **state)
     (void)state;
     expect_status(shell(START "victim=$(grep -las \"$PWD/d/p1/[u]vead.yaml\" "
                               "/proc/[0-9]*/cmdline); victim=${victim#/proc/}; "
-                              "kill -9 ${victim%%/cmdline}; wait $pid"),
+                              "kill -9 ${victim%%/cmdline}; wait $pid; "
+                              "status=$?; cat err; exit $status"),
                   1);
     expect_status(shell("grep 'party 1: .*uvead was ended by signal 9 (Killed)' err"), 0);
     expect_nothing_runs();

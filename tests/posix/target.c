@@ -1,6 +1,7 @@
 #include "tests/posix/target.h"
 
 #include "core/base/check.h"
+#include "tests/support/descriptors.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -188,8 +189,9 @@ void target_meets_slow_hello(struct target *target)
 
 void target_meets_silent_ones(struct target *target, unsigned count, void (*meanwhile)(void))
 {
+    // Both ends of each, when the target is in the test's process.
+    need_descriptors(4 * count + 256);
     int *fds = calloc(count, sizeof(*fds));
-
     assert_non_null(fds);
     for (unsigned i = 0; i < count; i++) {
         fds[i] = web_dial(target->address);

@@ -4,6 +4,7 @@
 #include "tests/posix/fleet.h"
 #include "tests/posix/talk.h"
 #include "tests/support/cmocka.h"
+#include "tests/support/descriptors.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -186,6 +187,7 @@ static void test_500_silent_connections(void **state)
 {
     (void)state;
     static struct uvea_stream *silent[SILENT];
+    need_descriptors(4 * SILENT + 256);
     struct uvea_rt *stranger = rig_open(NULL);
     fleet_open(&fleet, &pki);
     fleet_meshes(&fleet);
