@@ -1,16 +1,14 @@
 // Attacks on the ports of a real uvead that serves with two others, over TLS: each leaves one line
 // in its log and no memory, and the three go on; at last they serve a request.
+#include "tests/integration/ports.h"
 #include "tests/integration/shell.h"
 #include "tests/posix/target.h"
 
-#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { LOG_LINE_BYTES_MAX = 4096, PORTS = 16, SILENT = 500 };
+enum { LOG_LINE_BYTES_MAX = 4096, SILENT = 500 };
 
 static struct pki pki;
 static struct web_lines lines;
@@ -103,31 +101,11 @@ static void read_roots(void)
     assert_int_equal(uvea_certs_make(&plan, NULL, &pki.roots[PKI_STRANGER], NULL), UVEA_OK);
 }
 
-// The base of a range of ports that nobody has: HTTP from it on, the mesh ten behind it.
-static unsigned free_ports(void)
-{
-    unsigned base = 12000 + (unsigned)getpid() % 1000 * 20;
-    int fd = -1;
-
-    for (unsigned i = 0; i < PORTS; i++) {
-        struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-        at.sin_port = htons((uint16_t)(base + i));
-        fd = socket(AF_INET, SOCK_STREAM, 0);
-        assert_true(fd >= 0);
-        if (bind(fd, (struct sockaddr *)&at, sizeof(at)) != 0) {
-            base += PORTS;
-            i = 0;
-        }
-        (void)close(fd);
-    }
-    return base;
-}
-
 static int set_up(void **state)
 {
     (void)state;
     shell_enter();
-    const unsigned base = free_ports();
+    const unsigned base = ports_reserve();
     assert_int_equal(setenv("UVEAD", UVEAD_BINARY, 1), 0);
     assert_int_equal(setenv("UVEA__LOG__REFUSALS_PER_MINUTE", "1000000", 1), 0);
     assert_int_equal(setenv("UVEA__HTTP__HANDSHAKE_MS", "2000", 1), 0);
@@ -140,6 +118,7 @@ static int set_up(void **state)
     web_lines_init(&lines);
     FILE *log = fopen("p0/uvead.log", "r");
     assert_non_null(log);
+    assert_int_equal(fseek(log, 0, SEEK_END), 0); // what came before is not about an attack
     return pthread_create(&reader, NULL, read_log, log);
 }
 

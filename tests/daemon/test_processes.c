@@ -1,5 +1,6 @@
 // Real processes: uvead alone with everything that ends it early, then three of them on loopback
 // over TLS, one of which is killed. The files are those of `uvea cluster init`.
+#include "tests/integration/ports.h"
 #include "tests/integration/shell.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/descriptors.h"
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 enum {
-    PORTS = 16,      // that a cluster takes from its base on
     PATIENCE_S = 60, // for something that takes a second or two
     POLL_MS = 50,
 };
@@ -73,35 +73,9 @@ static void assert_exit(unsigned party, int status)
 
 // ---- processes
 
-// The base of a range of ports that nobody has.
-static unsigned free_ports(void)
-{
-    unsigned base = 20000 + (unsigned)getpid() % 1000 * 20;
-
-    for (bool all = false; !all; base += PORTS) {
-        all = true;
-        for (unsigned i = 0; i < PORTS && all; i++) {
-            const struct sockaddr_in address = {
-                .sin_family = AF_INET,
-                .sin_port = htons((uint16_t)(base + i)),
-                .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-            };
-            const int made = socket(AF_INET, SOCK_STREAM, 0);
-
-            assert_true(made >= 0);
-            all = bind(made, (const struct sockaddr *)&address, sizeof(address)) == 0;
-            (void)close(made);
-        }
-        if (all) {
-            return base;
-        }
-    }
-    return base;
-}
-
 static void make_cluster(void)
 {
-    assert_status(shell("$UVEA cluster init . --port %u", free_ports()), 0);
+    assert_status(shell("$UVEA cluster init . --port %u", ports_reserve()), 0);
 }
 
 static void launch(unsigned party, const char *variables)
@@ -323,7 +297,7 @@ static int open_silent_peer(unsigned *port)
 
     assert_true(made >= 0);
     assert_int_equal(bind(made, (const struct sockaddr *)&address, bytes), 0);
-    assert_int_equal(listen(made, PORTS), 0);
+    assert_int_equal(listen(made, 1), 0);
     assert_int_equal(getsockname(made, (struct sockaddr *)&address, &bytes), 0);
     *port = ntohs(address.sin_port);
     return made;

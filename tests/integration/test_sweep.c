@@ -234,11 +234,12 @@ static void with_postgres(void **state)
 {
     (void)state;
     const struct shell_result *r = shell(
-        POSTGRES "[ -n \"$bin\" ] || exit 77; chmod 711 .; mkdir pg; "
-                 "[ \"$(id -u)\" != 0 ] || chown postgres pg; cd pg; "
-                 "as \"$bin/initdb\" -D data -U uvea -A trust -E UTF8 --no-sync >/dev/null && "
-                 "as \"$bin/pg_ctl\" -D data -o \"-k $PWD -c listen_addresses= -c fsync=off\" "
-                 "-l log -w -s start");
+        POSTGRES
+        "[ -n \"$bin\" ] || exit 77; chmod 711 .; mkdir pg; "
+        "[ \"$(id -u)\" != 0 ] || chown postgres pg; cd pg; "
+        "as \"$bin/initdb\" -D data -U uvea -A trust -E UTF8 --locale=C --no-sync >/dev/null && "
+        "as \"$bin/pg_ctl\" -D data -o \"-k $PWD -c listen_addresses= -c fsync=off\" "
+        "-l log -w -s start");
     if (r->status == 77) {
         skip();
     }

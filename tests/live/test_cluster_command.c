@@ -118,6 +118,7 @@ static void processes_are_started_once_and_known_again(void **state)
         0, "1\n1\n1\n", "");
     // A second party's process is not touched by what happens to the first.
     shell_expect(
+        "until grep -q began r/p0/uvead.log; do sleep 0.02; done; "
         "\"$UVEA\" cluster kill r 0 && \"$UVEA\" cluster kill r 0; kill -0 $(cut -d ' ' -f 1 "
         "r/p1/uvead.pid)",
         0, "", "");

@@ -83,7 +83,7 @@ static void flipped_bits_cost_connections_and_no_answer(void **state)
 static void expect_submit(const char *options, int status, const char *out, const char *err)
 {
     const struct shell_result *r =
-        shell("timeout 6 \"$UVEA\" submit --target c/cluster.yaml %s", options);
+        shell("timeout 30 \"$UVEA\" submit --target c/cluster.yaml %s", options);
     if (r->status != status || strstr(r->out, out) == NULL || strstr(r->err, err) == NULL) {
         fail_msg("%s: status %d: %s%s", options, r->status, r->out, r->err);
     }

@@ -1,43 +1,10 @@
 // uvea replay and uvea diff against three uvead on this machine.
+#include "tests/integration/ports.h"
 #include "tests/integration/shell.h"
 #include "tests/support/cmocka.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-enum { PORTS = 64 }; // of a cluster
-
-static bool is_free(unsigned port)
-{
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET,
-        .sin_port = htons((uint16_t)port),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-    };
-    const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(made >= 0);
-    const bool done = bind(made, (const struct sockaddr *)&address, sizeof(address)) == 0;
-    (void)close(made);
-    return done;
-}
-
-// The base of a range of ports that nobody has.
-static unsigned free_ports(void)
-{
-    unsigned base = 20000 + (unsigned)getpid() % 150 * PORTS;
-    for (unsigned i = 0; i < PORTS; i++) {
-        if (!is_free(base + i)) {
-            base += PORTS;
-            i = 0;
-        }
-    }
-    return base;
-}
 
 static int leave(void **state)
 {
@@ -62,7 +29,7 @@ static void start_cluster(void)
     const struct shell_result *r =
         shell("\"$UVEA\" cluster init c --scenario s.yaml --port %u --uvead " UVEAD_BINARY
               " && \"$UVEA\" cluster start c --uvead " UVEAD_BINARY,
-              free_ports());
+              ports_reserve());
     if (r->status != 0) {
         fail_msg("%s%s", r->out, r->err);
     }

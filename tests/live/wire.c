@@ -176,6 +176,9 @@ static const char *make_machine(unsigned machine)
         return "network namespaces cannot be made here";
     }
     wire.made++;
+    if (!run("ip netns exec %s true 2>/dev/null", machine)) {
+        return "nothing can be run in a network namespace here";
+    }
     if (!run("ip -n %1$s tuntap add dev wire mode tun 2>/dev/null && "
              "ip -n %1$s addr add 10.77.0.%2$u/24 dev wire && "
              "ip -n %1$s link set wire mtu 1400 up && ip -n %1$s link set lo up",

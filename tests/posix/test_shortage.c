@@ -17,7 +17,7 @@ enum {
     MORE_TRIES_MS = 600, // in which a listener tries again more than once
 };
 
-static const uint64_t handshake_ns = 300 * UVEA_MS;
+static const uint64_t handshake_ns = 2 * UVEA_SECOND;
 
 static void pause_ms(long ms)
 {
