@@ -41,21 +41,9 @@ static void corrupt(unsigned per_million)
 static void bring_up(void)
 {
     expect_good(shell("for i in 1 2 3 4 5 6 7 8; do \"$UVEA\" cluster start c --uvead \"%s\"; "
-                      "\"$UVEA\" cluster wait c --seconds 60 >/dev/null 2>&1 && exit; done; "
+                      "\"$UVEA\" cluster wait c --seconds 60 >/dev/null 2>&1 && break; done; "
                       "\"$UVEA\" cluster status c",
                       UVEAD_BINARY));
-}
-
-// A connection that was hurt may be seen to be broken only when it is used.
-static void expect_answers_again(const char *part)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        bring_up();
-        if (shell(SUBMIT "--seconds 20")->status != 11) {
-            break;
-        }
-    }
-    expect_answers(part);
 }
 
 static void flipped_bits_cost_connections_and_no_answer(void **state)
@@ -76,14 +64,17 @@ static void flipped_bits_cost_connections_and_no_answer(void **state)
         (void)shell("\"$UVEA\" cluster start c --uvead \"%s\"", UVEAD_BINARY);
     }
     corrupt(0);
-    expect_answers_again("\"matched_serial_ids\":[1]");
+    // What was flipped before may still be on its way, and end a party that is ready.
+    expect_good(shell("for i in 0 1 2; do \"$UVEA\" cluster kill c $i || exit; done"));
+    bring_up();
+    expect_answers("\"matched_serial_ids\":[1]");
     expect_good(shell("\"$UVEA\" cluster stop c; grep 'mpc: .*corrupted=[1-9]' c/proxy.log"));
 }
 
 static void expect_submit(const char *options, int status, const char *out, const char *err)
 {
     const struct shell_result *r =
-        shell("timeout 30 \"$UVEA\" submit --target c/cluster.yaml %s", options);
+        shell("timeout 6 \"$UVEA\" submit --target c/cluster.yaml %s", options);
     if (r->status != status || strstr(r->out, out) == NULL || strstr(r->err, err) == NULL) {
         fail_msg("%s: status %d: %s%s", options, r->status, r->out, r->err);
     }

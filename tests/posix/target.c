@@ -189,8 +189,7 @@ void target_meets_slow_hello(struct target *target)
 
 void target_meets_silent_ones(struct target *target, unsigned count, void (*meanwhile)(void))
 {
-    // Both ends of each, when the target is in the test's process.
-    need_descriptors(4 * count + 256);
+    need_connections(count);
     int *fds = calloc(count, sizeof(*fds));
     assert_non_null(fds);
     for (unsigned i = 0; i < count; i++) {

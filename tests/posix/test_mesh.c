@@ -187,7 +187,7 @@ static void test_500_silent_connections(void **state)
 {
     (void)state;
     static struct uvea_stream *silent[SILENT];
-    need_descriptors(4 * SILENT + 256);
+    need_connections(SILENT);
     struct uvea_rt *stranger = rig_open(NULL);
     fleet_open(&fleet, &pki);
     fleet_meshes(&fleet);

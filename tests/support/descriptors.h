@@ -19,4 +19,10 @@ static inline void need_descriptors(unsigned count)
     }
 }
 
+// Both ends of each may be in the test's process, and take two there.
+static inline void need_connections(unsigned count)
+{
+    need_descriptors(4 * count + 256);
+}
+
 #endif
